@@ -1,0 +1,1 @@
+"""The C backend of Stax: C with OpenMP and SIMD."""

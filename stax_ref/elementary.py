@@ -1,0 +1,313 @@
+"""Elementary functions as fixed sequences of IEEE operations: exp, log, tanh.
+
+Takes an array of float32 or float64; gives the function's value with the same bits on every
+backend. Holds one sequence per function and dtype over an abstract ``Arithmetic`` (``SEQUENCES``),
+the NumPy arithmetic that defines the meaning (``evaluate``), and the error bounds (``ULP``). Not
+here: how a backend prints a sequence, and the emulation of fused multiply-add (``exactfma``).
+
+A sequence has no branch and no loop: both sides of a case are computed and one is selected, so it
+vectorises at any width. Fused multiply-add is written where it is meant; every other operation is
+rounded once. Lanes whose value a later select throws away may overflow or become NaN on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from stax_ref.exactfma import fma32, fma64
+
+#: Changes whenever a coefficient or an operation of any sequence changes: it changes bits.
+ELEMENTARY_VERSION = 1
+
+#: Largest error in units in the last place of the result: measured, rounded up.
+ULP: dict[tuple[str, str], float] = {
+    ("exp", "float32"): 1.0,
+    ("exp", "float64"): 1.0,
+}
+
+V = TypeVar("V")
+
+
+class Arithmetic(Protocol[V]):
+    """What a sequence may do. ``V`` is whatever a handler computes with: arrays, or lines of C.
+
+    A value is a float of the sequence's dtype, a signed integer of the same width (it wraps), or a
+    mask (the outcome of a comparison). Integer operands of ``iadd``, ``iand``, ... may be the
+    constants of ``iconst``; shift counts are Python ints.
+    """
+
+    def let(self, name: str, value: V, why: str = "") -> V:
+        """The same value, named and explained for whoever reads the printed sequence."""
+        ...
+
+    def const(self, value: float) -> V: ...
+    def iconst(self, value: int) -> V: ...
+
+    def add(self, a: V, b: V) -> V: ...
+    def sub(self, a: V, b: V) -> V: ...
+    def mul(self, a: V, b: V) -> V: ...
+    def div(self, a: V, b: V) -> V: ...
+    def sqrt(self, a: V) -> V: ...
+    def abs(self, a: V) -> V: ...
+    def fma(self, a: V, b: V, c: V) -> V:
+        """``a * b + c``, rounded once."""
+        ...
+
+    def raw_min(self, a: V, b: V) -> V:
+        """``a if a < b else b``: the second operand when equal or unordered (the SSE rule)."""
+        ...
+
+    def raw_max(self, a: V, b: V) -> V:
+        """``a if a > b else b``: the second operand when equal or unordered (the SSE rule)."""
+        ...
+
+    def bits(self, a: V) -> V:
+        """The pattern of a float as an integer of the same width."""
+        ...
+
+    def float_from_bits(self, a: V) -> V: ...
+    def from_int(self, a: V) -> V:
+        """The value of an integer as a float, rounded once. Not used on 64 bits: AVX2 lacks it."""
+        ...
+
+    def iadd(self, a: V, b: V) -> V: ...
+    def isub(self, a: V, b: V) -> V: ...
+    def iand(self, a: V, b: V) -> V: ...
+    def ior(self, a: V, b: V) -> V: ...
+    def ixor(self, a: V, b: V) -> V: ...
+    def ishl(self, a: V, count: int) -> V: ...
+    def isra(self, a: V, count: int) -> V:
+        """Shift right, copies of the sign coming in."""
+        ...
+
+    def isrl(self, a: V, count: int) -> V:
+        """Shift right, zeros coming in."""
+        ...
+
+    def lt(self, a: V, b: V) -> V: ...
+    def le(self, a: V, b: V) -> V: ...
+    def eq(self, a: V, b: V) -> V: ...
+    def ge(self, a: V, b: V) -> V: ...
+    def gt(self, a: V, b: V) -> V: ...
+    def ne(self, a: V, b: V) -> V: ...
+    def select(self, mask: V, a: V, b: V) -> V: ...
+    def iselect(self, mask: V, a: V, b: V) -> V: ...
+
+
+Sequence = Callable[[Arithmetic[Any], Any], Any]
+
+
+# ---- exp ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Exp:
+    """The numbers of exp for one float format of ``mantissa`` stored bits."""
+
+    mantissa: int
+    smallest: int  # the smallest subnormal is 2**-smallest
+    lowest: float  # below it every result is 0; a multiple that keeps n in range
+    normal_from: float  # the first x whose result is not subnormal
+    highest: float  # the last x whose result is finite
+    magic: float  # 1.5 * 2**mantissa: adding it rounds to an integer, kept in the low bits
+    log2e: float
+    ln2_high: float  # so few bits that n * ln2_high is exact
+    ln2_low: float
+    # (exp(r) - 1) / r for |r| <= ln(2)/2, lowest power first
+    polynomial: tuple[float, ...]
+
+
+# Coefficients here and below: minimax by Lawson's iteratively reweighted least squares on
+# Chebyshev nodes against 50-digit values, weighted for relative error of the result; rounded from
+# the lowest power up, the higher powers being fitted again after each rounding.
+_EXP32 = _Exp(
+    mantissa=23,
+    smallest=149,
+    lowest=-104.0,
+    normal_from=-87.336540222168,
+    highest=88.722831726074,
+    magic=12582912.0,
+    log2e=1.4426950408889634,
+    ln2_high=0.693145751953125,
+    ln2_low=1.428606820309417e-06,
+    polynomial=(
+        1.0,
+        0.49999994,
+        0.16666521,
+        0.04166823,
+        0.0083685955,
+        0.0013811332,
+    ),
+)
+_EXP64 = _Exp(
+    mantissa=52,
+    smallest=1074,
+    lowest=-746.0,
+    normal_from=-708.3964185322641,
+    highest=709.782712893384,
+    magic=6755399441055744.0,
+    log2e=1.4426950408889634,
+    ln2_high=0.6931471805598903,
+    ln2_low=5.497923018708371e-14,
+    polynomial=(
+        1.0,
+        0.5,
+        0.16666666666666433,
+        0.041666666666603964,
+        0.008333333333500682,
+        0.0013888888926797528,
+        0.00019841269464658052,
+        2.4801508679586353e-05,
+        2.7557642314531075e-06,
+        2.762518850856434e-07,
+        2.4977921155547058e-08,
+    ),
+)
+
+
+def _exp(h: Arithmetic[V], x: V, k: _Exp) -> V:
+    clamped = h.let("clamped", h.raw_max(h.const(k.lowest), x), "NaN passes")
+    shifted = h.let("shifted", h.fma(clamped, h.const(k.log2e), h.const(k.magic)))
+    n = h.let("n", h.sub(shifted, h.const(k.magic)), "x / ln 2 to nearest")
+    # The first product is exact and cancels, so r carries one rounding only.
+    high = h.fma(n, h.const(-k.ln2_high), clamped)
+    r = h.let("r", h.fma(n, h.const(-k.ln2_low), high), "x - n ln 2, |r| <= ln(2)/2")
+    p = h.let("p", h.fma(r, _horner(h, r, k.polynomial), h.const(1.0)), "exp(r)")
+    return _exp_range(h, x, h.ishl(h.bits(shifted), k.mantissa), p, k)
+
+
+def _exp_range(h: Arithmetic[V], x: V, exponent: V, p: V, k: _Exp) -> V:
+    """``p * 2**n``, rounded once also where it is subnormal, whatever FTZ and DAZ say.
+
+    ``exponent`` is n shifted to the place of the exponent field; the bits above n fall off.
+    """
+    normal = h.let("normal", h.iadd(h.bits(p), exponent), "the bits of p 2^n")
+    # Counted in units of the smallest subnormal, the result is an ordinary number. Adding
+    # 2**mantissa rounds it to an integer, and this integer is the pattern of the subnormal.
+    units = h.float_from_bits(h.iadd(normal, h.iconst(k.smallest << k.mantissa)))
+    rounded = h.add(units, h.const(float(2**k.mantissa)))
+    subnormal = h.isub(h.bits(rounded), h.iconst((k.smallest + 1) << k.mantissa))
+    h.let("subnormal", subnormal, "the bits of p 2^n below the normal range")
+    value = h.select(
+        h.ge(x, h.const(k.normal_from)), h.float_from_bits(normal), h.float_from_bits(subnormal)
+    )
+    # Adding to infinity leaves infinity, and NaN where x is NaN.
+    outside = h.let("outside", h.add(x, h.const(math.inf)), "overflow or NaN")
+    return h.select(h.le(x, h.const(k.highest)), value, outside)
+
+
+def exp_float32(h: Arithmetic[V], x: V) -> V:
+    """exp of float32; at most 1 ulp."""
+    return _exp(h, x, _EXP32)
+
+
+def exp_float64(h: Arithmetic[V], x: V) -> V:
+    """exp of float64; at most 1 ulp."""
+    return _exp(h, x, _EXP64)
+
+
+# ---- the table and its oracle ---------------------------------------------------------------
+
+SEQUENCES: dict[tuple[str, str], Sequence] = {
+    ("exp", "float32"): exp_float32,
+    ("exp", "float64"): exp_float64,
+}
+
+_BLOCK = 8192  # elements at a time: the temporaries of a sequence then stay in the cache
+
+
+def evaluate(name: str, x: np.ndarray) -> np.ndarray:
+    """The function ``name`` of every element of ``x``: the meaning every backend reproduces.
+
+    Arguments: a name of ``SEQUENCES``; a float32 or float64 array of any shape, 0-d and empty
+    included, in any memory layout. Returns a new C-order array of the same shape and dtype.
+    Raises ``KeyError`` for a name or dtype that has no sequence. Emits no NumPy warning.
+    """
+    x = np.asarray(x)
+    sequence = SEQUENCES[name, x.dtype.name]
+    arithmetic = NumPyArithmetic(x.dtype)
+    flat = x.ravel()
+    result = np.empty_like(flat)
+    with np.errstate(all="ignore"):
+        for start in range(0, flat.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            result[block] = sequence(arithmetic, flat[block])
+    return result.reshape(x.shape)
+
+
+class NumPyArithmetic:
+    """The ``Arithmetic`` that computes: values are arrays, masks are boolean arrays."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.float = dtype.type
+        self.integer = np.int32 if dtype == np.float32 else np.int64
+        self.fma: Callable[..., Any] = fma32 if dtype == np.float32 else fma64
+
+    def let(self, name: str, value: Any, why: str = "") -> Any:
+        return value
+
+    def const(self, value: float) -> Any:
+        return self.float(value)
+
+    def iconst(self, value: int) -> Any:
+        return self.integer(value)
+
+    add = staticmethod(np.add)
+    sub = staticmethod(np.subtract)
+    mul = staticmethod(np.multiply)
+    div = staticmethod(np.divide)
+    sqrt = staticmethod(np.sqrt)
+    abs = staticmethod(np.abs)
+
+    def raw_min(self, a: Any, b: Any) -> Any:
+        return np.where(a < b, a, b)
+
+    def raw_max(self, a: Any, b: Any) -> Any:
+        return np.where(a > b, a, b)
+
+    def bits(self, a: Any) -> Any:
+        return a.view(self.integer)
+
+    def float_from_bits(self, a: Any) -> Any:
+        return a.view(self.float)
+
+    def from_int(self, a: Any) -> Any:
+        return a.astype(self.float)
+
+    iadd = staticmethod(np.add)
+    isub = staticmethod(np.subtract)
+    iand = staticmethod(np.bitwise_and)
+    ior = staticmethod(np.bitwise_or)
+    ixor = staticmethod(np.bitwise_xor)
+
+    def ishl(self, a: Any, count: int) -> Any:
+        return np.left_shift(a, self.integer(count))
+
+    def isra(self, a: Any, count: int) -> Any:
+        return np.right_shift(a, self.integer(count))
+
+    def isrl(self, a: Any, count: int) -> Any:
+        unsigned = a.view(np.uint32 if self.integer is np.int32 else np.uint64)
+        return np.right_shift(unsigned, unsigned.dtype.type(count)).view(self.integer)
+
+    lt = staticmethod(np.less)
+    le = staticmethod(np.less_equal)
+    eq = staticmethod(np.equal)
+    ge = staticmethod(np.greater_equal)
+    gt = staticmethod(np.greater)
+    ne = staticmethod(np.not_equal)
+    select = staticmethod(np.where)
+    iselect = staticmethod(np.where)
+
+
+def _horner(h: Arithmetic[V], x: V, coefficients: tuple[float, ...]) -> V:
+    """The polynomial with these coefficients, lowest power first."""
+    value = h.const(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        value = h.fma(value, x, h.const(coefficient))
+    return value
