@@ -28,6 +28,10 @@ ELEMENTARY_VERSION = 1
 ULP: dict[tuple[str, str], float] = {
     ("exp", "float32"): 1.0,
     ("exp", "float64"): 1.0,
+    ("log", "float32"): 1.0,
+    ("log", "float64"): 1.0,
+    ("tanh", "float32"): 1.0,
+    ("tanh", "float64"): 1.25,
 }
 
 V = TypeVar("V")
@@ -111,6 +115,7 @@ class _Exp:
 
     mantissa: int
     smallest: int  # the smallest subnormal is 2**-smallest
+    one: int  # the pattern of 1.0
     lowest: float  # below it every result is 0; a multiple that keeps n in range
     normal_from: float  # the first x whose result is not subnormal
     highest: float  # the last x whose result is finite
@@ -128,6 +133,7 @@ class _Exp:
 _EXP32 = _Exp(
     mantissa=23,
     smallest=149,
+    one=0x3F800000,
     lowest=-104.0,
     normal_from=-87.336540222168,
     highest=88.722831726074,
@@ -147,6 +153,7 @@ _EXP32 = _Exp(
 _EXP64 = _Exp(
     mantissa=52,
     smallest=1074,
+    one=0x3FF0000000000000,
     lowest=-746.0,
     normal_from=-708.3964185322641,
     highest=709.782712893384,
@@ -170,22 +177,26 @@ _EXP64 = _Exp(
 )
 
 
-def _exp(h: Arithmetic[V], x: V, k: _Exp) -> V:
-    clamped = h.let("clamped", h.raw_max(h.const(k.lowest), x), "NaN passes")
-    shifted = h.let("shifted", h.fma(clamped, h.const(k.log2e), h.const(k.magic)))
+def _exp_reduce(h: Arithmetic[V], x: V, k: _Exp) -> tuple[V, V]:
+    """``(r, n)`` with ``x = n ln 2 + r``; n is shifted to the place of the exponent field."""
+    shifted = h.let("shifted", h.fma(x, h.const(k.log2e), h.const(k.magic)))
     n = h.let("n", h.sub(shifted, h.const(k.magic)), "x / ln 2 to nearest")
     # The first product is exact and cancels, so r carries one rounding only.
-    high = h.fma(n, h.const(-k.ln2_high), clamped)
+    high = h.let("high", h.fma(n, h.const(-k.ln2_high), x))
     r = h.let("r", h.fma(n, h.const(-k.ln2_low), high), "x - n ln 2, |r| <= ln(2)/2")
+    exponent = h.ishl(h.bits(shifted), k.mantissa)
+    return r, h.let("exponent", exponent, "n as an exponent field")
+
+
+def _exp(h: Arithmetic[V], x: V, k: _Exp) -> V:
+    clamped = h.let("clamped", h.raw_max(h.const(k.lowest), x), "NaN passes")
+    r, exponent = _exp_reduce(h, clamped, k)
     p = h.let("p", h.fma(r, _horner(h, r, k.polynomial), h.const(1.0)), "exp(r)")
-    return _exp_range(h, x, h.ishl(h.bits(shifted), k.mantissa), p, k)
+    return _exp_range(h, x, p, exponent, k)
 
 
-def _exp_range(h: Arithmetic[V], x: V, exponent: V, p: V, k: _Exp) -> V:
-    """``p * 2**n``, rounded once also where it is subnormal, whatever FTZ and DAZ say.
-
-    ``exponent`` is n shifted to the place of the exponent field; the bits above n fall off.
-    """
+def _exp_range(h: Arithmetic[V], x: V, p: V, exponent: V, k: _Exp) -> V:
+    """``p * 2**n``, rounded once also where it is subnormal, whatever FTZ and DAZ say."""
     normal = h.let("normal", h.iadd(h.bits(p), exponent), "the bits of p 2^n")
     # Counted in units of the smallest subnormal, the result is an ordinary number. Adding
     # 2**mantissa rounds it to an integer, and this integer is the pattern of the subnormal.
@@ -211,11 +222,186 @@ def exp_float64(h: Arithmetic[V], x: V) -> V:
     return _exp(h, x, _EXP64)
 
 
+# ---- log ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Log:
+    """The numbers of log for one float format of ``mantissa`` stored bits."""
+
+    mantissa: int
+    smallest: int  # the smallest subnormal is 2**-smallest
+    one: int  # the pattern of 1.0
+    bottom: int  # the pattern of the least m
+    smallest_normal: float
+    ln2: float
+    polynomial: tuple[float, ...]
+
+
+# log(1 + f) = f + f**2 P(f) for |f| <= 1/3
+_LOG32 = _Log(
+    mantissa=23,
+    smallest=149,
+    one=0x3F800000,
+    bottom=0x3F2AAAAB,  # 2/3
+    smallest_normal=2.0**-126,
+    ln2=0.6931471805599453,
+    polynomial=(
+        -0.5,
+        0.333332151,
+        -0.249998018,
+        0.200104445,
+        -0.166803077,
+        0.140053421,
+        -0.121866658,
+        0.139866933,
+        -0.128815308,
+    ),
+)
+# log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s**2, for m from sqrt(1/2) to sqrt(2)
+_LOG64 = _Log(
+    mantissa=52,
+    smallest=1074,
+    one=0x3FF0000000000000,
+    bottom=0x3FE6A09E667F3BCD,  # sqrt(1/2)
+    smallest_normal=2.0**-1022,
+    ln2=0.6931471805599453,
+    polynomial=(
+        0.6666666666666734,
+        0.39999999999416835,
+        0.2857142874198495,
+        0.22222198608384006,
+        0.1818356274606983,
+        0.15314085838914732,
+        0.14795639206696418,
+    ),
+)
+_LN2_LOW = 2.3190468138462996e-17  # ln 2 less its float64
+
+
+def _log_split(h: Arithmetic[V], x: V, k: _Log) -> tuple[V, V]:
+    """``(f, e)`` with ``x = (1 + f) * 2**e``, subnormals included, for finite ``x > 0``."""
+    # As an integer below the one bit of 2**mantissa, a subnormal counts its smallest units.
+    unit = float(2**k.mantissa)
+    unit_bits = k.one + (k.mantissa << k.mantissa)
+    counted = h.sub(h.float_from_bits(h.ior(h.bits(x), h.iconst(unit_bits))), h.const(unit))
+    tiny = h.let("tiny", h.lt(x, h.const(k.smallest_normal)), "subnormal")
+    scaled = h.let("scaled", h.select(tiny, h.let("counted", counted), x), "times 2^k if so")
+    bias = float(k.one >> k.mantissa)
+    offset = h.select(tiny, h.const(unit + bias + k.smallest), h.const(unit + bias))
+    # With the least m moved to an exponent boundary, exponent and m are plain bit fields.
+    moved = h.let("moved", h.iadd(h.bits(scaled), h.iconst(k.one - k.bottom)))
+    biased = h.float_from_bits(h.ior(h.isrl(moved, k.mantissa), h.iconst(unit_bits)))
+    e = h.let("e", h.sub(biased, offset), "the exponent as a float")
+    field = h.iand(moved, h.iconst(2**k.mantissa - 1))
+    m = h.let("m", h.float_from_bits(h.iadd(field, h.iconst(k.bottom))), "x = m 2^e")
+    return h.let("f", h.sub(m, h.const(1.0)), "exact"), e
+
+
+def _log_special(h: Arithmetic[V], x: V, value: V) -> V:
+    """``value`` for finite ``x > 0``; -inf for 0, NaN below, infinity and NaN as they are."""
+    infinity = h.const(math.inf)
+    finite = h.select(h.lt(x, infinity), value, infinity)
+    other = h.select(h.eq(x, h.const(0.0)), h.const(-math.inf), h.const(math.nan))
+    return h.select(h.gt(x, h.const(0.0)), finite, other)
+
+
+def log_float32(h: Arithmetic[V], x: V) -> V:
+    """log of float32; at most 1 ulp."""
+    f, e = _log_split(h, x, _LOG32)
+    square = h.let("square", h.mul(f, f))
+    # For e = 1 or -1 the sum with e ln 2 is exact, so log m brings the only large rounding.
+    log_m = h.fma(square, _horner(h, f, _LOG32.polynomial), f)
+    value = h.fma(e, h.const(_LOG32.ln2), h.let("log_m", log_m, "log(1 + f)"))
+    return _log_special(h, x, value)
+
+
+def log_float64(h: Arithmetic[V], x: V) -> V:
+    """log of float64; at most 1 ulp."""
+    f, e = _log_split(h, x, _LOG64)
+    s = h.let("s", h.div(f, h.add(h.const(2.0), f)), "f / (2 + f)")
+    z = h.let("z", h.mul(s, s))
+    tail = h.let("tail", h.mul(z, _horner(h, z, _LOG64.polynomial)), "log(1 + f) / s - 2")
+    # 2 s is not exact, but 2 s = f - s f is a small correction of f, which is.
+    small = h.fma(s, h.sub(tail, f), h.mul(e, h.const(_LN2_LOW)))
+    log_m = h.let("log_m", h.add(f, small), "log(1 + f), and the low part of e ln 2")
+    return _log_special(h, x, h.fma(e, h.const(_LOG64.ln2), log_m))
+
+
+# ---- tanh -----------------------------------------------------------------------------------
+
+_TANH32_SWITCH = 1.0
+_TANH32_LARGEST = 9.25  # the float32 nearest tanh is 1 from 9.02 on
+# tanh(a) = a + a z P(z), z = a**2
+_TANH32 = (
+    -0.333332956,
+    0.133323476,
+    -0.0538799912,
+    0.0214871988,
+    -0.00794689357,
+    0.00230192975,
+    -0.000358611229,
+)
+_TANH64_SWITCH = 0.75
+_TANH64_LARGEST = 19.25  # the float64 nearest tanh is 1 from 19.07 on
+# tanh(a) = a + a z P(z) / Q(z), z = a**2
+_TANH64_P = (-0.3333333333333325, -0.020489788108905126, -0.0001987793251479929)
+_TANH64_Q = (1.0, 0.46146936432662433, 0.023279321802433757, 0.00020610676556627903)
+
+
+def _exp_plus_one(h: Arithmetic[V], x: V, k: _Exp) -> V:
+    """exp(x) + 1 for 0 <= x < 128 ln 2, in one rounding more than exp(r) - 1 has."""
+    r, exponent = _exp_reduce(h, x, k)
+    t = h.let("t", h.mul(r, _horner(h, r, k.polynomial)), "exp(r) - 1")
+    scale = h.float_from_bits(h.iadd(exponent, h.iconst(k.one)))
+    h.let("scale", scale, "2^n")
+    return h.let("d", h.fma(scale, t, h.add(scale, h.const(1.0))), "exp(2 a) + 1")
+
+
+def tanh_float32(h: Arithmetic[V], x: V) -> V:
+    """tanh of float32; at most 1 ulp."""
+    a = h.let("a", h.abs(x))
+    z = h.let("z", h.mul(a, a))
+    polynomial = _horner(h, z, _TANH32)
+    small = h.let("small", h.fma(h.mul(a, z), polynomial, a), "for a < 1")
+    capped = h.let("capped", h.raw_min(h.const(_TANH32_LARGEST), a), "NaN passes")
+    d = _exp_plus_one(h, h.add(capped, capped), _EXP32)
+    large = h.let("large", h.sub(h.const(1.0), h.div(h.const(2.0), d)), "for a >= 1")
+    value = h.select(h.lt(a, h.const(_TANH32_SWITCH)), small, large)
+    return _copy_sign(h, value, x, a)
+
+
+def tanh_float64(h: Arithmetic[V], x: V) -> V:
+    """tanh of float64; at most 1.25 ulp."""
+    a = h.let("a", h.abs(x))
+    z = h.let("z", h.mul(a, a))
+    p = h.mul(h.mul(a, z), _horner(h, z, _TANH64_P))
+    q = _horner(h, z, _TANH64_Q)
+    capped = h.let("capped", h.raw_min(h.const(_TANH64_LARGEST), a), "NaN passes")
+    d = _exp_plus_one(h, h.add(capped, capped), _EXP64)
+    # One division serves both: a + p / q where a is small, 1 - 2 / d elsewhere.
+    small = h.let("small", h.lt(a, h.const(_TANH64_SWITCH)))
+    base = h.select(small, a, h.const(1.0))
+    above = h.select(small, h.let("p", p), h.const(-2.0))
+    below = h.select(small, h.let("q", q), d)
+    return _copy_sign(h, h.add(base, h.div(above, below)), x, a)
+
+
+def _copy_sign(h: Arithmetic[V], value: V, x: V, magnitude: V) -> V:
+    """``value``, which is not negative, with the sign of ``x``; ``magnitude`` is abs(x)."""
+    sign = h.let("sign", h.ixor(h.bits(x), h.bits(magnitude)))
+    return h.float_from_bits(h.ior(h.bits(value), sign))
+
+
 # ---- the table and its oracle ---------------------------------------------------------------
 
 SEQUENCES: dict[tuple[str, str], Sequence] = {
     ("exp", "float32"): exp_float32,
     ("exp", "float64"): exp_float64,
+    ("log", "float32"): log_float32,
+    ("log", "float64"): log_float64,
+    ("tanh", "float32"): tanh_float32,
+    ("tanh", "float64"): tanh_float64,
 }
 
 _BLOCK = 8192  # elements at a time: the temporaries of a sequence then stay in the cache
