@@ -40,6 +40,24 @@ cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
 
 cdef extern from *:
+    """
+    /* Extensions that both the CPU and the operating system support, named in one text. */
+    static void stax_cpu_features(char *text, size_t length) {
+    #if defined(__x86_64__)
+        __builtin_cpu_init();
+        snprintf(text, length, "x86_64%s%s%s%s%s%s",
+                 __builtin_cpu_supports("fma") ? " fma" : "",
+                 __builtin_cpu_supports("avx2") ? " avx2" : "",
+                 __builtin_cpu_supports("avx512f") ? " avx512f" : "",
+                 __builtin_cpu_supports("avx512vl") ? " avx512vl" : "",
+                 __builtin_cpu_supports("avx512dq") ? " avx512dq" : "",
+                 __builtin_cpu_supports("avx512bw") ? " avx512bw" : "");
+    #else
+        snprintf(text, length, "other");
+    #endif
+    }
+    """
+    void stax_cpu_features(char *text, size_t length) noexcept nogil
     int __builtin_clzll(unsigned long long) noexcept nogil
 
 cdef extern from "numpy/arrayobject.h":
@@ -55,6 +73,13 @@ cnp.import_array()
 include "pool.pxi"
 include "threads.pxi"
 include "arguments.pxi"
+
+
+def cpu_features():
+    """str: architecture and vector extensions of this machine, for keys; costs no system call."""
+    cdef char text[128]
+    stax_cpu_features(text, sizeof(text))
+    return text.decode()
 
 
 cdef class Library:
