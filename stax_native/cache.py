@@ -38,7 +38,7 @@ _ATTEMPTS = 3
 
 @dataclass(slots=True)
 class Stats:
-    """What ``get_library`` did in this process: found, compiled, compiled in place of a bad entry."""
+    """What ``get_library`` did in this process: found, compiled, compiled in place of a bad one."""
 
     hits: int = 0
     misses: int = 0

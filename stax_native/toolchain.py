@@ -11,6 +11,7 @@ in the cache directory, so that a later process starts neither compiler nor prog
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -323,20 +324,20 @@ def _run(command: list[str], source: str) -> tuple[int, str]:
         subprocess.TimeoutExpired: it took longer than the limit; it and its children are dead.
         OSError: it cannot be started.
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "LC_ALL": "C"},
-        start_new_session=True,  # the driver's children die with it
-    )
-    try:
-        _, stderr = process.communicate(source.encode(), timeout=COMPILE_SECONDS)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise
+        start_new_session=True,  # so that the children of the driver can be ended with it
+    ) as process:
+        try:
+            _, stderr = process.communicate(source.encode(), timeout=COMPILE_SECONDS)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
     return process.returncode, stderr.decode("utf-8", "replace")
 
 

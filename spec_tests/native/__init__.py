@@ -1,0 +1,1 @@
+"""The native runtime: toolchain, cache, and what runs a plan."""
