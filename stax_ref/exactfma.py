@@ -1,15 +1,19 @@
-"""Fused multiply-add in plain NumPy, with exactly the bits of the hardware instruction.
+"""The arithmetic of ``elementary`` in plain NumPy, fused multiply-add with exactly its bits.
 
-Takes float32 or float64 operands that broadcast together; gives ``round(a * b + c)``, rounded
-once. Holds the error-free transformations behind it. Not here: who uses it (``elementary``).
+Takes float32 or float64 operands that broadcast together; gives one IEEE operation on them,
+``round(a * b + c)`` included. Holds the error-free transformations behind it. Not here: what the
+operations add up to (``elementary``).
 
-Both routes round twice and repair the double rounding with *round to odd*: the first, wider
+Both fused routes round twice and repair the double rounding with *round to odd*: the first, wider
 rounding forces the last bit to 1 whenever it was inexact, so the second can neither meet a false
 tie nor miss a true one (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
 proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +61,71 @@ def fma64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         # all three cases the plain expression is right.
         plain = high + c
         return np.asarray(np.where((fused == 0.0) | ~np.isfinite(fused), plain, fused))
+
+
+class NumPyArithmetic:
+    """The ``Arithmetic`` that computes: values are arrays, masks are boolean arrays."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.float = dtype.type
+        self.integer = np.int32 if dtype == np.float32 else np.int64
+        self.fma: Callable[..., Any] = fma32 if dtype == np.float32 else fma64
+
+    def let(self, name: str, value: Any, why: str = "") -> Any:
+        return value
+
+    def const(self, value: float) -> Any:
+        return self.float(value)
+
+    def iconst(self, value: int) -> Any:
+        return self.integer(value)
+
+    add = staticmethod(np.add)
+    sub = staticmethod(np.subtract)
+    mul = staticmethod(np.multiply)
+    div = staticmethod(np.divide)
+    sqrt = staticmethod(np.sqrt)
+    abs = staticmethod(np.abs)
+
+    def raw_min(self, a: Any, b: Any) -> Any:
+        return np.where(a < b, a, b)
+
+    def raw_max(self, a: Any, b: Any) -> Any:
+        return np.where(a > b, a, b)
+
+    def bits(self, a: Any) -> Any:
+        return a.view(self.integer)
+
+    def float_from_bits(self, a: Any) -> Any:
+        return a.view(self.float)
+
+    def from_int(self, a: Any) -> Any:
+        return a.astype(self.float)
+
+    iadd = staticmethod(np.add)
+    isub = staticmethod(np.subtract)
+    iand = staticmethod(np.bitwise_and)
+    ior = staticmethod(np.bitwise_or)
+    ixor = staticmethod(np.bitwise_xor)
+
+    def ishl(self, a: Any, count: int) -> Any:
+        return np.left_shift(a, self.integer(count))
+
+    def isra(self, a: Any, count: int) -> Any:
+        return np.right_shift(a, self.integer(count))
+
+    def isrl(self, a: Any, count: int) -> Any:
+        unsigned = a.view(np.uint32 if self.integer is np.int32 else np.uint64)
+        return np.right_shift(unsigned, unsigned.dtype.type(count)).view(self.integer)
+
+    lt = staticmethod(np.less)
+    le = staticmethod(np.less_equal)
+    eq = staticmethod(np.equal)
+    ge = staticmethod(np.greater_equal)
+    gt = staticmethod(np.greater)
+    ne = staticmethod(np.not_equal)
+    select = staticmethod(np.where)
+    iselect = staticmethod(np.where)
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

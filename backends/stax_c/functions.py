@@ -173,12 +173,14 @@ class CArithmetic:
 
 
 def float_literal(value: float, single: bool) -> str:
-    """The C literal with exactly this value: hexadecimal, or a builtin for infinity.
+    """The C literal with exactly this value: hexadecimal, or a builtin for infinity and NaN.
 
     ``single`` rounds to float32 first and writes the suffix ``f``.
     """
     suffix = "f" if single else ""
     rounded = float(np.float32(value)) if single else value
+    if math.isnan(rounded):
+        return f'__builtin_nan{suffix}("")'
     if math.isinf(rounded):
         sign = "-" if rounded < 0 else ""
         return f"{sign}__builtin_inf{suffix}()"
