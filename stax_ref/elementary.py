@@ -417,7 +417,8 @@ def evaluate(name: str, x: np.ndarray) -> np.ndarray:
 
     Arguments: a name of ``SEQUENCES``; a float32 or float64 array of any shape, 0-d and empty
     included, in any memory layout and byte order. Returns a new C-order array of the same shape
-    and dtype, in native byte order. Raises ``KeyError`` for a name or dtype that has no sequence. Emits no NumPy warning.
+    and dtype, in native byte order. Raises ``KeyError`` for a name or dtype that has no sequence.
+    Emits no NumPy warning.
     """
     x = np.asarray(x)
     dtype = np.dtype(x.dtype.name)
