@@ -7,15 +7,18 @@ not here: plans and generated code; the kernels of these tests are written by ha
 """
 
 import ctypes
+import gc
 import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from stax_native import cache, runtime, toolchain
+from stax_native.runtime import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -106,3 +109,77 @@ def compiler(tmp_path, monkeypatch):
 def answer(path):
     """What the function `answer` of a library returns."""
     return ctypes.CDLL(str(path)).answer()
+
+
+# Programs on kernels written by hand
+
+KERNELS = """
+typedef void *const *table;
+int stax_launch_0_serial(table t) { return 0; }
+int stax_launch_1_serial(table t) {
+    const float *a = t[0], *b = t[1], *c = t[2]; float *out = t[3];
+    for (int i = 0; i < 8; i++) out[i] = a[i] * b[i] + c[i];
+    return 0;
+}
+int stax_launch_2_serial(table t) {
+    *(double *)t[3] = *(double *)t[0]; *(long long *)t[4] = *(long long *)t[1];
+    *(unsigned char *)t[5] = *(unsigned char *)t[2];
+    return 0;
+}
+int stax_launch_3_serial(table t) { for (int i = 0; i < 8; i++) ((float *)t[1])[i] = 2; return 0; }
+int stax_launch_4_serial(table t) { return 1; }
+int stax_launch_5_serial(table t) { *(float **)t[1] = t[0]; return 0; }
+int stax_launch_6_serial(table t) {
+    for (volatile long long i = 0; i < *(long long *)t[0]; i++);
+    return 0;
+}
+"""
+F32 = np.dtype(np.float32)
+F64 = np.dtype(np.float64)
+I64 = np.dtype(np.int64)
+LARGE = (1 << 20,)  # 4 MiB of float32: in the pool, on huge pages
+
+
+@pytest.fixture(scope="session")
+def launch(library):
+    """launch(K) -> a launch step."""
+    loaded = library(KERNELS)
+    return lambda number: ("launch", loaded.symbol(f"stax_launch_{number}_serial"), 0, 0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind():
+    """Every test gives all of its blocks back, whatever it raised."""
+    gc.collect()
+    before = runtime.pool_stats()["live_blocks"]
+    yield
+    gc.collect()
+    assert runtime.pool_stats()["live_blocks"] == before
+
+
+def array_input(array, buffer, strides=None, *written):
+    return ("array", array.dtype.num, array.dtype.itemsize, array.shape, strides, buffer, *written)
+
+
+def floats(*shape):
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def fma(launch):
+    inputs = tuple(array_input(floats(8), number) for number in range(3))
+    return Program(inputs, 4, ((3, F32, (8,)),), (), 0, (launch(1),), True)
+
+
+def matmul_program(function, launch):
+    """x (2x4) goes into the arena doubled by `function`, then to the output by `function`."""
+    x, strides = floats(2, 4), (16, 4)
+    steps = (
+        ("call", function, ((0, F32, (2, 4), strides, 0),), ((1, F32, (2, 4), strides, 0),)),
+        launch(0),
+        ("call", function, ((1, F32, (4, 2), (4, 16), 0),), ((2, F32, (4, 2), (8, 4), 0),)),
+    )
+    return Program((array_input(x, 0),), 3, ((2, F32, (4, 2)),), ((1, 64),), 128, steps, True)
+
+
+def flagged(launch, *steps):
+    return Program((), 2, ((1, F32, (8,)), (0, F32, LARGE)), (), 0, steps, False)
