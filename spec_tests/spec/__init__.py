@@ -1,0 +1,1 @@
+"""The meaning of every operation, on every backend."""

@@ -1,0 +1,1 @@
+"""Each stage of the compiler alone, without a backend."""
