@@ -1,0 +1,93 @@
+"""compile: the list of stages, read top to bottom.
+
+Takes a traced graph and a configuration; gives a ``Program``: what every stage made. Each stage is a
+pure function of earlier results; its word is the file, the printed title, the dump file and the
+golden folder. Not here: tracing and caching (``jit``), backends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .config import Config
+from .depend import Edges, depend
+from .fuse import Group, Groups, fuse
+from .graph import Graph
+from .lower import Lowered, lower
+from .memory import Slot, memory
+from .order import order
+from .plan import Plan, Step, build_steps, plan
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What each stage made, and how long it took in seconds."""
+
+    config: Config
+    graph: Graph
+    lowered: Lowered
+    edges: Edges
+    groups: Groups
+    sequence: tuple[Group, ...]
+    slots: tuple[Slot, ...]
+    steps: tuple[Step, ...]
+    plan: Plan
+    seconds: tuple[tuple[str, float], ...]
+
+    def text(self, stage: str) -> str:
+        """The printed form of one stage; ``KeyError`` lists the words."""
+        if stage not in TEXTS:
+            raise KeyError(f"{stage!r} is not a stage; the stages are {', '.join(TEXTS)}")
+        return TEXTS[stage](self)
+
+
+def _buffers(made: dict[str, Any]) -> dict[str, Any]:
+    return {buffer.name: buffer for buffer in made["depend"].buffers}
+
+
+STAGES: tuple[tuple[str, Callable[[dict[str, Any], Config], Any]], ...] = (
+    ("lower", lambda made, c: lower(made["trace"], c)),
+    ("depend", lambda made, c: depend(made["lower"], c.seed and c.device == "cpu")),
+    ("fuse", lambda made, c: fuse(made["depend"], c)),
+    ("order", lambda made, c: order(made["fuse"])),
+    ("memory", lambda made, c: memory(made["order"], _buffers(made), made["lower"].outputs, c)),
+    ("nest", lambda made, c: build_steps(made["order"], _buffers(made), made["memory"], c)),
+    ("plan", lambda made, c: plan(made["trace"], made["lower"], made["nest"], made["memory"])),
+)
+
+TEXTS: dict[str, Callable[[Program], str]] = {
+    "trace": lambda p: str(p.graph),
+    "lower": lambda p: str(p.lowered),
+    "depend": lambda p: str(p.edges),
+    "fuse": lambda p: str(p.groups),
+    "order": lambda p: "\n".join(f"{k}: {g.name}" for k, g in enumerate(p.sequence)),
+    "memory": lambda p: "\n".join(map(str, p.slots)),
+    "nest": lambda p: "\n\n".join(map(str, p.steps)),
+    "plan": lambda p: str(p.plan),
+}
+
+
+def compile_graph(graph: Graph, config: Config) -> Program:
+    """Graph → plan, through every stage.
+
+    Args:
+        graph: the traced function.
+        config: the configuration every stage is handed.
+
+    Raises:
+        InvariantError: a self-check failed (``config.check`` ≥ 1).
+    """
+    made: dict[str, Any] = {"trace": graph}
+    seconds = []
+    for word, stage in STAGES:
+        start = time.perf_counter()
+        made[word] = stage(made, config)
+        seconds.append((word, time.perf_counter() - start))
+    if config.check:
+        graph.check()
+        made["plan"].check()
+    results = (made[word] for word, _ in STAGES)
+    return Program(config, graph, *results, seconds=tuple(seconds))

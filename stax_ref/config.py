@@ -1,0 +1,123 @@
+"""One frozen ``Config``, a context manager and the handful of ``STAX_*`` variables.
+
+Takes environment variables and keyword arguments; gives the ``Config`` every stage is handed
+explicitly. Holds the numbers of the scheduler, each with its source. Not here: the compiler and
+cache variables of the native runtime (``STAX_CC``, ``STAX_CACHE_DIR``, ``STAX_ISA``), which
+``stax_native`` reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+from .errors import ConfigError
+
+_CHOICES: dict[str, tuple[object, ...]] = {
+    "schedule": ("default", "seed"),
+    "device": ("cpu", "gpu"),
+    "backend": ("auto", "ref", "c"),
+    "check": (0, 1, 2, 3),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every number and switch of a compilation.
+
+    Args:
+        schedule: ``"default"``, or ``"seed"`` for the letter of the seed text (names included).
+        device: whose cost model and reading of Definition 7.2 hold: ``"cpu"`` or ``"gpu"``.
+        backend: ``"auto"``, ``"ref"`` (the interpreter) or the name of a backend.
+        strict: sums in plain sequential order; such reductions never fuse with each other (§7.3).
+        check: price of self-checks, 0 to 3; 3 compares every call with the oracle.
+        max_rounds: rounds of Algorithm 7.1.
+        max_nodes: nodes in one fused group (§7.3).
+        max_buffers: distinct buffers of one fused group (§7.3).
+        min_shared_bytes: smallest traffic saved by a horizontal fusion, in bytes (§7.3).
+        score_ratio: byte counts further apart than this factor decide alone (§7.3).
+        max_reads: reads of one pointwise body before it is materialised (§6.6).
+        max_reads_reused: the same for a value with several users.
+        max_ops: operations of one body before it is materialised.
+        max_ops_reused: the same for a value with several users.
+        local_bytes: largest row that is kept inside a kernel instead of in a buffer, in bytes.
+        parallel_min_iterations: iterations per thread below which a loop stays serial
+            (Algorithm 8.1, m).
+    """
+
+    schedule: str = "default"
+    device: str = "cpu"
+    backend: str = "auto"
+    strict: bool = False
+    check: int = 1
+    max_rounds: int = 10
+    max_nodes: int = 128
+    max_buffers: int = 32
+    min_shared_bytes: int = 10
+    score_ratio: int = 16
+    max_reads: int = 12
+    max_reads_reused: int = 4
+    max_ops: int = 100
+    max_ops_reused: int = 50
+    local_bytes: int = 32768
+    parallel_min_iterations: int = 512
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            open_choice = name == "backend" and isinstance(value, str) and value.isidentifier()
+            if value not in allowed and not open_choice:
+                raise ConfigError(
+                    f"{name}={value!r} is not a choice",
+                    instead="one of " + ", ".join(repr(choice) for choice in allowed),
+                )
+
+    @property
+    def seed(self) -> bool:
+        """True when the seed text is followed to the letter."""
+        return self.schedule == "seed"
+
+
+def from_environment() -> Config:
+    """The configuration that ``STAX_BACKEND`` and ``STAX_CHECK`` ask for.
+
+    Raises:
+        ConfigError: a variable holds something that is not a choice.
+    """
+    check = os.environ.get("STAX_CHECK", "1")
+    if check not in ("0", "1", "2", "3"):
+        raise ConfigError(f"STAX_CHECK={check!r} is not a level", instead="0, 1, 2 or 3")
+    return Config(backend=os.environ.get("STAX_BACKEND", "auto"), check=int(check))
+
+
+_stack: list[Config] = []
+
+
+def current() -> Config:
+    """The configuration in force: the innermost ``configured`` block, or the environment."""
+    return _stack[-1] if _stack else from_environment()
+
+
+@contextlib.contextmanager
+def configured(**changes: object) -> Iterator[Config]:
+    """Run a block under a changed configuration.
+
+    Args:
+        **changes: fields of :class:`Config`.
+
+    Raises:
+        ConfigError: an unknown field or a value that is not a choice.
+    """
+    known = {entry.name for entry in fields(Config)}
+    for name in changes:
+        if name not in known:
+            raise ConfigError(
+                f"{name!r} is not an option", instead="one of " + ", ".join(sorted(known))
+            )
+    _stack.append(replace(current(), **changes))  # type: ignore[arg-type]  # names checked above
+    try:
+        yield _stack[-1]
+    finally:
+        _stack.pop()

@@ -1,0 +1,443 @@
+"""interpret: the oracle. Several evaluators of equal meaning; the first that differs is to blame.
+
+Takes a graph, nodes or a plan, and arrays; gives arrays. The rungs, in order:
+
+``graph``   each equation with plain NumPy: *is* NumPy;
+``nodes``   each node alone, whole arrays: the planned meaning (reduction order, elementary sequences);
+``nests``   each fused kernel, whole arrays, statement by statement;
+``points``  each fused kernel point by point, every parallel loop shuffled, in the planned arena with
+            dead memory poisoned: the only rung that sees an illegal fusion or a short lifetime.
+
+An external call is made once per ladder and its array handed to every later rung (semantics §2).
+Not here: comparing results (``ladder``), native code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import InvariantError
+from .graph import Eqn, Graph, Literal
+from .index import Symbol, c_strides, flatten
+from .lower import Lowered
+from .nest import (
+    Accumulate,
+    Accumulator,
+    Argument,
+    Assume,
+    If,
+    Let,
+    Local,
+    Loop,
+    Nest,
+    Statement,
+    Store,
+)
+from .node import Access, Buffer, Node, run
+from .ops import apply, reduce_planned
+from .plan import Extern, Plan
+
+Externs = dict[str, np.ndarray]
+
+POISON = 0xFF
+"""Byte of dead memory: NaN in every float dtype, -1 in every integer dtype."""
+
+
+# rung 1: graph -----------------------------------------------------------------------------------
+def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+    """The graph with plain NumPy, one call per equation.
+
+    Args:
+        graph: a traced graph.
+        arguments: one array or Python scalar per input.
+
+    Returns:
+        one array per output.
+    """
+    values: dict[str, Any] = {
+        entry.value.name: argument
+        for entry, argument in zip(graph.inputs, arguments, strict=True)
+    }
+    with np.errstate(all="ignore"):
+        for eqn in graph.eqns:
+            args = [a.value if isinstance(a, Literal) else values[a.name] for a in eqn.args]
+            values[eqn.out.name] = _numpy_equation(eqn, args)
+    return tuple(
+        np.array(values[out.name], dtype=out.dtype).reshape(out.shape) for out in graph.outputs
+    )
+
+
+def _numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
+    params = dict(eqn.params)
+    if eqn.op == "cast":
+        return np.asarray(args[0]).astype(eqn.out.dtype)
+    if eqn.op == "power":
+        return np.power(args[0], params["exponent"])
+    if eqn.op == "getitem":
+        return np.asarray(args[0])[tuple(_slice(entry) for entry in params["index"])]
+    if eqn.op == "reshape":
+        return np.reshape(args[0], eqn.out.shape)
+    if eqn.op == "broadcast_to":
+        return np.broadcast_to(args[0], eqn.out.shape)
+    return getattr(np, eqn.op)(*args, **params)
+
+
+def _slice(entry: Any) -> Any:
+    if not isinstance(entry, tuple):
+        return entry
+    start, step, count = entry
+    stop = start + step * count
+    return slice(start, None if stop < 0 else stop, step)
+
+
+# storage -----------------------------------------------------------------------------------------
+def input_storage(plan_inputs: Sequence[Any], names: Sequence[str], arguments: Sequence[Any]) -> dict[str, np.ndarray]:
+    """Inputs as flat C-order arrays by buffer name; Python scalars as one element."""
+    return {
+        name: np.array(argument, dtype=entry.value.dtype, order="C").reshape(-1)
+        for entry, name, argument in zip(plan_inputs, names, arguments, strict=True)
+    }
+
+
+def _extern_result(
+    function: str, operands: Sequence[np.ndarray], out: str, externs: Externs
+) -> np.ndarray:
+    """The recorded result of an external call; recorded now if it is the first."""
+    if out not in externs:
+        with np.errstate(all="ignore"):
+            externs[out] = np.ascontiguousarray(getattr(np, function)(*operands))
+    return externs[out]
+
+
+# rung 2: nodes -----------------------------------------------------------------------------------
+def run_nodes(
+    lowered: Lowered, graph: Graph, arguments: Sequence[Any], externs: Externs
+) -> tuple[np.ndarray, ...]:
+    """Each node alone on whole arrays: the planned meaning.
+
+    Args:
+        lowered: nodes before fusion.
+        graph: for the inputs.
+        arguments: one array or Python scalar per input.
+        externs: results of external calls so far; new ones are added.
+
+    Returns:
+        one array per output.
+    """
+    buffers = {buffer.name: buffer for buffer in lowered.buffers}
+    names = [buffer.name for buffer in lowered.buffers if buffer.kind != "computed"]
+    storage = input_storage(graph.inputs, names, arguments)
+    for buffer in lowered.buffers:
+        storage.setdefault(buffer.name, np.zeros(buffer.size, buffer.dtype))
+    with np.errstate(all="ignore"):
+        for node in lowered.nodes:
+            if node.is_extern:
+                operands = [storage[n].reshape(buffers[n].shape) for n in node.operands]
+                result = _extern_result(node.function, operands, node.buffer, externs)
+                storage[node.buffer][:] = result.reshape(-1)
+            else:
+                run(node.body, _WholeNode(node, buffers, storage))
+    return tuple(storage[n].reshape(buffers[n].shape).copy() for n in lowered.outputs)
+
+
+class _WholeNode:
+    """The handler that evaluates a node's body over its whole iteration space."""
+
+    def __init__(
+        self, node: Node, buffers: Mapping[str, Buffer], storage: Mapping[str, np.ndarray]
+    ) -> None:
+        self.node = node
+        self.buffers = buffers
+        self.storage = storage
+        symbols = (*node.outer, *node.inner)
+        self.symbols = {s.name: _axis(s, k, len(symbols)) for k, s in enumerate(symbols)}
+        self.extents = tuple(s.extent for s in symbols)
+
+    def _flat(self, access: Access) -> Any:
+        shape = self.buffers[access.buffer].shape
+        flat = flatten(access.index, c_strides(shape)).evaluate(self.symbols)
+        return np.asarray(flat).reshape(np.shape(flat) or (1,) * len(self.extents))
+
+    def load(self, access: Access, dtype: np.dtype) -> Any:
+        return self.storage[access.buffer][self._flat(access)]
+
+    def store(self, access: Access, value: Any) -> None:
+        self.storage[access.buffer][self._flat(access)] = value
+
+    def constant(self, value: Literal) -> Any:
+        return value.value
+
+    def apply(self, op: str, args: tuple[Any, ...], dtype: np.dtype) -> Any:
+        return apply(op, args, dtype)
+
+    def reduce(self, kind: str, value: Any, dtype: np.dtype) -> Any:
+        assert self.node.order is not None
+        outer = self.extents[: len(self.node.outer)]
+        full = np.broadcast_to(value, self.extents).reshape(*outer, -1)
+        total = reduce_planned(kind, full, self.node.order, dtype)
+        return total.reshape(*outer, *(1 for _ in self.node.inner))
+
+
+def _axis(symbol: Symbol, axis: int, ndim: int) -> np.ndarray:
+    """The values of a loop symbol, along its own axis."""
+    shape = [1] * ndim
+    shape[axis] = symbol.extent
+    return np.arange(symbol.extent).reshape(shape)
+
+
+# rung 3: nests, whole arrays ---------------------------------------------------------------------
+def run_nests(plan: Plan, arguments: Sequence[Any], externs: Externs) -> tuple[np.ndarray, ...]:
+    """The plan's kernels on whole arrays, every buffer with storage of its own.
+
+    Args:
+        plan: the plan.
+        arguments: one array or Python scalar per input.
+        externs: results of external calls so far; new ones are added.
+
+    Returns:
+        one array per output.
+    """
+    storage = input_storage(plan.inputs, plan.input_buffers, arguments)
+    buffers = {buffer.name: buffer for buffer in plan.buffers}
+    for buffer in plan.buffers:
+        storage.setdefault(buffer.name, np.zeros(buffer.size, buffer.dtype))
+    with np.errstate(all="ignore"):
+        for step in plan.steps:
+            if isinstance(step, Extern):
+                operands = [storage[n].reshape(buffers[n].shape) for n in step.operands]
+                result = _extern_result(step.function, operands, step.buffer, externs)
+                storage[step.buffer][:] = result.reshape(-1)
+            else:
+                _WholeNest(step, storage).body(step.body, 0)
+    return tuple(storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)
+
+
+class _WholeNest:
+    """Evaluates a nest with one array axis per loop level; siblings reuse the level's axis."""
+
+    def __init__(self, nest: Nest, storage: dict[str, np.ndarray]) -> None:
+        self.storage = dict(storage)
+        self.buffers = {buffer.name: buffer for buffer in nest.buffers}
+        self.ndim = _depth(nest.body)
+        self.symbols: dict[str, np.ndarray] = {}
+        self.extents: list[int] = []
+        self.values: dict[str, Any] = {}
+        self.rows: dict[str, int] = {}
+        self.pending: dict[str, Any] = {}
+
+    def body(self, body: Sequence[Statement], level: int) -> None:
+        """Every statement in order, each over the whole space of its loops."""
+        for statement in body:
+            if isinstance(statement, Loop):
+                self._loop(statement, level)
+            elif isinstance(statement, Let):
+                self.values[statement.name] = self._let(statement)
+            elif isinstance(statement, Store):
+                flat = self._flat(statement.access)
+                self.storage[statement.access.buffer][flat] = self._value(statement.value)
+            elif isinstance(statement, Accumulate):
+                self.pending[statement.accumulator] = self._value(statement.value)
+            elif isinstance(statement, Local):
+                self._local(statement)
+            elif isinstance(statement, Assume):
+                if not np.all(self._value(statement.condition)):
+                    raise InvariantError(f"the promise {statement} is broken")
+            else:
+                raise InvariantError("a conditional has no whole-array evaluation; use points")
+
+    def _loop(self, loop: Loop, level: int) -> None:
+        self.symbols[loop.symbol.name] = _axis(loop.symbol, level, self.ndim)
+        self.extents.append(loop.symbol.extent)
+        self.body(loop.body, level + 1)
+        self.extents.pop()
+        for accumulator in loop.accumulators:
+            self.values[accumulator.name] = self._finish(accumulator, loop.symbol.extent, level)
+
+    def _finish(self, accumulator: Accumulator, extent: int, level: int) -> Any:
+        value = np.asarray(self.pending.pop(accumulator.name))
+        value = value.reshape((1,) * (self.ndim - value.ndim) + value.shape)
+        shape = list(value.shape)
+        shape[level] = extent
+        full = np.moveaxis(np.broadcast_to(value, shape), level, -1)
+        total = reduce_planned(accumulator.kind, full, accumulator.order, accumulator.dtype)
+        return np.expand_dims(total, level)
+
+    def _let(self, statement: Let) -> Any:
+        if statement.op == "load":
+            assert statement.access is not None
+            return self.storage[statement.access.buffer][self._flat(statement.access)]
+        if statement.op == "undef":
+            return np.full((), np.frombuffer(bytes([POISON]) * 8, statement.dtype)[0])
+        args = tuple(self._value(argument) for argument in statement.args)
+        return apply(statement.op, args, statement.dtype)
+
+    def _value(self, argument: Argument) -> Any:
+        return argument.value if isinstance(argument, Literal) else self.values[argument]
+
+    def _flat(self, access: Access) -> Any:
+        buffer = self.buffers[access.buffer]
+        flat = flatten(access.index, c_strides(buffer.shape)).evaluate(self.symbols)
+        if access.buffer in self.rows:
+            flat = flat + self._outer_number(self.rows[access.buffer]) * buffer.size
+        return np.asarray(flat).reshape(np.shape(flat) or (1,) * self.ndim)
+
+    def _local(self, statement: Local) -> None:
+        """A row per iteration of the enclosing loops."""
+        name, depth = statement.buffer.name, len(self.extents)
+        self.buffers[name] = statement.buffer
+        self.rows[name] = depth
+        count = math.prod(self.extents) * statement.buffer.size
+        self.storage[name] = np.zeros(count, statement.buffer.dtype)
+
+    def _outer_number(self, depth: int) -> Any:
+        number: Any = 0
+        for level in range(depth):
+            axis = np.arange(self.extents[level])
+            shape = [1] * self.ndim
+            shape[level] = self.extents[level]
+            number = number * self.extents[level] + axis.reshape(shape)
+        return number
+
+
+def _depth(body: Sequence[Statement]) -> int:
+    """The deepest loop nesting of a body."""
+    inner = [_depth(s.body) + isinstance(s, Loop) for s in body if isinstance(s, (Loop, If))]
+    return max(inner, default=0)
+
+
+# rung 4: points ----------------------------------------------------------------------------------
+def run_points(
+    plan: Plan, arguments: Sequence[Any], externs: Externs, seed: int = 0
+) -> tuple[np.ndarray, ...]:
+    """The plan point by point: parallel loops shuffled, planned arena, dead memory poisoned.
+
+    Args:
+        plan: the plan.
+        arguments: one array or Python scalar per input.
+        externs: results of external calls so far; new ones are added.
+        seed: seed of the shuffles.
+
+    Returns:
+        one array per output.
+    """
+    memory = _PoisonedMemory(plan, arguments)
+    buffers = {buffer.name: buffer for buffer in plan.buffers}
+    shuffle = np.random.default_rng(seed)
+    with np.errstate(all="ignore"):
+        for number, step in enumerate(plan.steps):
+            memory.poison_dead(number)
+            if isinstance(step, Extern):
+                operands = [memory.storage[n].reshape(buffers[n].shape) for n in step.operands]
+                result = _extern_result(step.function, operands, step.buffer, externs)
+                memory.storage[step.buffer][:] = result.reshape(-1)
+            else:
+                _PointNest(step, memory.storage, shuffle).body(step.body)
+    return tuple(memory.storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)
+
+
+class _PoisonedMemory:
+    """Storage as planned: one arena, in which every byte that is not live holds the poison."""
+
+    def __init__(self, plan: Plan, arguments: Sequence[Any]) -> None:
+        self.storage = input_storage(plan.inputs, plan.input_buffers, arguments)
+        self.slots = plan.slots
+        self.arena = np.full(max(plan.arena_bytes, 1), POISON, np.uint8)
+        for buffer in plan.buffers:
+            slot = plan.slot(buffer.name)
+            if slot is not None and slot.kind == "arena":
+                part = self.arena[slot.offset : slot.offset + buffer.nbytes]
+                self.storage[buffer.name] = part.view(buffer.dtype)
+            elif buffer.name not in self.storage:
+                fresh = np.full(buffer.nbytes, POISON, np.uint8)
+                self.storage[buffer.name] = fresh.view(buffer.dtype)
+
+    def poison_dead(self, step: int) -> None:
+        """Overwrite every arena byte that no buffer keeps through this step."""
+        dead = np.ones(self.arena.size, bool)
+        for slot in self.slots:
+            if slot.kind == "arena" and slot.first < step <= slot.last:
+                dead[slot.offset : slot.offset + slot.nbytes] = False
+        self.arena[dead] = POISON
+
+
+class _PointNest:
+    """Runs a nest one iteration at a time, in a shuffled order of every loop."""
+
+    def __init__(
+        self, nest: Nest, storage: dict[str, np.ndarray], shuffle: np.random.Generator
+    ) -> None:
+        self.storage = dict(storage)
+        self.buffers = {buffer.name: buffer for buffer in nest.buffers}
+        self.shuffle = shuffle
+        self.symbols: dict[str, int] = {}
+        self.values: dict[str, Any] = {}
+        self.collected: dict[str, tuple[np.ndarray, str]] = {}
+
+    def body(self, body: Sequence[Statement]) -> None:
+        """One execution of a body at the current point."""
+        for statement in body:
+            if isinstance(statement, Loop):
+                self._loop(statement)
+            elif isinstance(statement, Let):
+                self.values[statement.name] = self._let(statement)
+            elif isinstance(statement, Store):
+                value = self._value(statement.value)
+                self.storage[statement.access.buffer][self._flat(statement.access)] = value
+            elif isinstance(statement, Accumulate):
+                values, symbol = self.collected[statement.accumulator]
+                values[self.symbols[symbol]] = self._value(statement.value)
+            elif isinstance(statement, Local):
+                self._local(statement.buffer)
+            elif isinstance(statement, If):
+                if self._value(statement.condition):
+                    self.body(statement.body)
+            elif not self._value(statement.condition):
+                raise InvariantError(f"the promise {statement} is broken")
+
+    def _loop(self, loop: Loop) -> None:
+        """Iterations in a shuffled order; a reduction collects its elements by their number."""
+        for accumulator in loop.accumulators:
+            values = np.zeros(loop.symbol.extent, accumulator.dtype)
+            self.collected[accumulator.name] = (values, loop.symbol.name)
+        for value in self.shuffle.permutation(loop.symbol.extent):
+            self.symbols[loop.symbol.name] = int(value)
+            self.body(loop.body)
+        for accumulator in loop.accumulators:
+            values, _ = self.collected.pop(accumulator.name)
+            self.values[accumulator.name] = reduce_planned(
+                accumulator.kind, values, accumulator.order, accumulator.dtype
+            )
+
+    def _let(self, statement: Let) -> Any:
+        if statement.op == "load":
+            assert statement.access is not None
+            return self.storage[statement.access.buffer][self._flat(statement.access)]
+        if statement.op == "undef":
+            return np.frombuffer(bytes([POISON]) * 8, statement.dtype)[0]
+        args = tuple(self._value(argument) for argument in statement.args)
+        return apply(statement.op, args, statement.dtype)
+
+    def _value(self, argument: Argument) -> Any:
+        return argument.value if isinstance(argument, Literal) else self.values[argument]
+
+    def _flat(self, access: Access) -> int:
+        shape = self.buffers[access.buffer].shape
+        return int(flatten(access.index, c_strides(shape)).evaluate(self.symbols))
+
+    def _local(self, buffer: Buffer) -> None:
+        self.buffers[buffer.name] = buffer
+        poisoned = np.full(buffer.nbytes, POISON, np.uint8)
+        self.storage[buffer.name] = poisoned.view(buffer.dtype)
+
+
+def wrap(plan: Plan, outputs: Sequence[np.ndarray]) -> Any:
+    """Outputs as the user's function returned them; 0-d arrays as NumPy scalars."""
+    values: list[Any] = [out[()] if out.ndim == 0 else out for out in outputs]
+    values = [v.item() if weak else v for v, weak in zip(values, plan.weak, strict=True)]
+    if plan.structure == "single":
+        return values[0]
+    return list(values) if plan.structure == "list" else tuple(values)

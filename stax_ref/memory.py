@@ -1,0 +1,154 @@
+"""memory: where each buffer lives, and from when to when (seed §7.5, Definition 7.5).
+
+Takes the ordered groups; gives one ``Slot`` per computed buffer. A buffer that only its own kernel
+uses becomes a register or a row inside the kernel where the loop tree allows it; the others get a
+byte range of one arena, first fit in order of definition, 64-byte aligned; outputs get memory of
+their own. Not here: statements (``nest``), the runtime's pool.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .config import Config
+from .errors import InvariantError
+from .fuse import Group
+from .node import Buffer
+
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Storage of one computed buffer.
+
+    Args:
+        buffer: its name.
+        kind: ``"output"``, ``"arena"``, ``"row"`` (inside the kernel, one row per outer iteration)
+            or ``"register"`` (never stored).
+        nbytes: bytes of the storage; of one row for ``"row"``.
+        first: step that defines it.
+        last: last step that reads it; a closed interval.
+        offset: byte offset in the arena, 0 elsewhere.
+    """
+
+    buffer: str
+    kind: str
+    nbytes: int
+    first: int
+    last: int
+    offset: int = 0
+
+    def __str__(self) -> str:
+        where = f" bytes {self.offset}..{self.offset + self.nbytes}" if self.kind == "arena" else ""
+        return f"{self.buffer}  {self.kind}  {self.nbytes} bytes  steps {self.first}..{self.last}{where}"
+
+
+def memory(
+    sequence: Sequence[Group],
+    buffers: Mapping[str, Buffer],
+    outputs: Sequence[str],
+    config: Config,
+) -> tuple[Slot, ...]:
+    """Ordered groups → slots, in order of definition.
+
+    Args:
+        sequence: groups in the order they run.
+        buffers: every buffer by name.
+        outputs: names of the buffers the caller gets.
+        config: ``local_bytes``; the seed keeps every intermediate in a buffer.
+    """
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for step, group in enumerate(sequence):
+        for record in group.records:
+            first[record.node.buffer] = step
+            for dep in record.reads:
+                last[dep.buffer] = step
+    slots: list[Slot] = []
+    for step, group in enumerate(sequence):
+        for record in group.records:
+            name = record.node.buffer
+            buffer = buffers[name]
+            end = last.get(name, step)
+            if name in outputs:
+                slots.append(Slot(name, "output", buffer.nbytes, step, len(sequence)))
+            elif end == step and group.tree is not None and not config.seed:
+                slots.append(_private(buffer, group, step, config))
+            else:
+                slots.append(Slot(name, "arena", buffer.nbytes, step, end))
+    return _placed(slots)
+
+
+def _private(buffer: Buffer, group: Group, step: int, config: Config) -> Slot:
+    """Storage of a buffer that only its own kernel uses."""
+    tree = group.tree
+    assert tree is not None
+    writer = next(
+        k
+        for k, segment in enumerate(tree.segments)
+        for node in group.nodes
+        if node.name in segment.nodes and node.buffer == buffer.name
+    )
+    readers = {
+        k
+        for k, segment in enumerate(tree.segments)
+        for record in group.records
+        if record.node.name in segment.nodes
+        and any(dep.buffer == buffer.name for dep in record.reads)
+    }
+    shared = math.prod(tree.outer)
+    row = buffer.nbytes // shared
+    if readers == {writer} or buffer.size == shared:
+        return Slot(buffer.name, "register", 0, step, step)
+    if tree.outer and row <= config.local_bytes:
+        return Slot(buffer.name, "row", row, step, step)
+    return Slot(buffer.name, "arena", buffer.nbytes, step, step)
+
+
+def _placed(slots: Sequence[Slot]) -> tuple[Slot, ...]:
+    """Offsets by first fit among the slots whose lifetimes intersect."""
+    placed: list[Slot] = []
+    for slot in slots:
+        if slot.kind != "arena":
+            placed.append(slot)
+            continue
+        taken = sorted(
+            (other.offset, _aligned(other.offset + other.nbytes))
+            for other in placed
+            if other.kind == "arena" and other.first <= slot.last and slot.first <= other.last
+        )
+        offset = 0
+        for begin, end in taken:
+            if offset + slot.nbytes <= begin:
+                break
+            offset = max(offset, end)
+        placed.append(
+            Slot(slot.buffer, slot.kind, slot.nbytes, slot.first, slot.last, offset)
+        )
+    return tuple(placed)
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+def arena_bytes(slots: Sequence[Slot]) -> int:
+    """Bytes of the arena: the end of its highest slot, aligned."""
+    return max((_aligned(s.offset + s.nbytes) for s in slots if s.kind == "arena"), default=0)
+
+
+def check(slots: Sequence[Slot]) -> None:
+    """No two arena slots that live at the same time share a byte.
+
+    Raises:
+        InvariantError: with the two slots.
+    """
+    arena = [slot for slot in slots if slot.kind == "arena"]
+    for k, a in enumerate(arena):
+        for b in arena[:k]:
+            together = a.first <= b.last and b.first <= a.last
+            if together and a.offset < b.offset + b.nbytes and b.offset < a.offset + a.nbytes:
+                raise InvariantError(f"two live buffers overlap in the arena:\n  {a}\n  {b}")

@@ -1,0 +1,249 @@
+"""``Nest``: one kernel as a tree of loops and statements; what interpreters and backends read.
+
+Gives the records and their text. Holds multi-dimensional buffers with layouts (strides), loops with
+accumulators, lets, stores, conditionals, ``Assume`` and ``undef``: the level on which backends print
+and on which layout transformations work. A schedule (threads, lanes, unrolling) never stands here.
+Not here: how a group becomes a nest (``nesting``), tiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dtypes import short
+from .errors import InvariantError
+from .graph import Literal
+from .index import Symbol, c_strides, flatten
+from .node import Access, Buffer
+from .ops import Order
+
+Name = str
+Argument = Name | Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """``name = op(args)``; ``op`` is of ``ops.OPS``, or ``load`` (with ``access``) or ``undef``."""
+
+    name: Name
+    dtype: np.dtype
+    op: str
+    args: tuple[Argument, ...] = ()
+    access: Access | None = None
+
+    def __str__(self) -> str:
+        what = str(self.access) if self.access is not None else ", ".join(map(str, self.args))
+        return f"{self.name}: {short(self.dtype)} = {self.op} {what}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Write a value to one element."""
+
+    access: Access
+    value: Argument
+
+    def __str__(self) -> str:
+        return f"{self.access} = {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """A reduction a loop carries out; after the loop its name is the finished value."""
+
+    name: Name
+    kind: str
+    dtype: np.dtype
+    order: Order
+
+    def __str__(self) -> str:
+        return f"{self.name}: {short(self.dtype)} = {self.kind}, {self.order}"
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """Hand this iteration's element to an accumulator of the enclosing loop."""
+
+    accumulator: Name
+    value: Argument
+
+    def __str__(self) -> str:
+        return f"{self.accumulator} <- {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Storage private to one iteration of the enclosing loop."""
+
+    buffer: Buffer
+
+    def __str__(self) -> str:
+        return f"local {self.buffer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """``for symbol in range(extent)``.
+
+    ``kind`` is ``"parallel"`` (any order, any thread) or ``"reduced"`` (the accumulators' order).
+    """
+
+    symbol: Symbol
+    kind: str
+    body: tuple[Statement, ...]
+    accumulators: tuple[Accumulator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run the body when a bool value is true; nothing in it is evaluated otherwise."""
+
+    condition: Argument
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """A bool value that is promised to be true here; the interpreter checks the promise."""
+
+    condition: Argument
+
+    def __str__(self) -> str:
+        return f"assume {self.condition}"
+
+
+Statement = Let | Store | Accumulate | Local | Loop | If | Assume
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """One kernel: one outermost loop nest.
+
+    Args:
+        name: the kernel's name, unique in the plan.
+        nodes: names of the nodes it computes.
+        buffers: every buffer it touches outside its locals, inputs first.
+        body: statements.
+        lines: the user's lines it comes from, ``file:line``.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    buffers: tuple[Buffer, ...]
+    body: tuple[Statement, ...]
+    lines: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        heads = [f"kernel {self.name}  ({', '.join(self.nodes)})"]
+        heads += [f"  {buffer}{_layout(buffer)}" for buffer in self.buffers]
+        known = {buffer.name: buffer for buffer in self.buffers}
+        return "\n".join(heads + list(_lines(self.body, 1, known)))
+
+    def check(self) -> None:
+        """Names are defined before use, once, and visible where they are used.
+
+        Raises:
+            InvariantError: with the kernel's text.
+        """
+        _check(self, self.body, set(), set())
+
+
+def _layout(buffer: Buffer) -> str:
+    return "" if buffer.is_contiguous else f" strides {buffer.strides}"
+
+
+def access_text(access: Access, buffer: Buffer) -> str:
+    """``x[i0, r]``; merged loops print as one linear position, ``x.flat[i0]``."""
+    if all(entry.is_affine for entry in access.index):
+        return str(access)
+    flat = flatten(access.index, c_strides(buffer.shape))
+    return f"{access.buffer}.flat[{flat}]" if flat.is_affine else str(access)
+
+
+def _lines(
+    body: tuple[Statement, ...], depth: int, known: dict[str, Buffer]
+) -> Iterator[str]:
+    pad = "  " * depth
+    for statement in body:
+        if isinstance(statement, Loop):
+            yield f"{pad}for {statement.symbol} in {statement.symbol.extent} {statement.kind}"
+            for accumulator in statement.accumulators:
+                yield f"{pad}    {accumulator}"
+            yield from _lines(statement.body, depth + 1, known)
+        elif isinstance(statement, If):
+            yield f"{pad}if {statement.condition}"
+            yield from _lines(statement.body, depth + 1, known)
+        else:
+            if isinstance(statement, Local):
+                known[statement.buffer.name] = statement.buffer
+            access = getattr(statement, "access", None)
+            text = str(statement)
+            if access is not None:
+                text = text.replace(str(access), access_text(access, known[access.buffer]))
+            yield pad + text
+
+
+def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement of a body, outer before inner."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (Loop, If)):
+            yield from walk(statement.body)
+
+
+def rewrite(
+    body: tuple[Statement, ...], change: Callable[[Statement], Statement | None]
+) -> tuple[Statement, ...]:
+    """A body with every leaf replaced by ``change(leaf)``; None drops it."""
+    out: list[Statement] = []
+    for statement in body:
+        if isinstance(statement, Loop):
+            inner = rewrite(statement.body, change)
+            out.append(Loop(statement.symbol, statement.kind, inner, statement.accumulators))
+        elif isinstance(statement, If):
+            out.append(If(statement.condition, rewrite(statement.body, change)))
+        else:
+            changed = change(statement)
+            if changed is not None:
+                out.append(changed)
+    return tuple(out)
+
+
+def arguments(statement: Statement) -> tuple[Argument, ...]:
+    """The values a statement uses."""
+    if isinstance(statement, Let):
+        return statement.args
+    if isinstance(statement, (Store, Accumulate)):
+        return (statement.value,)
+    if isinstance(statement, (If, Assume)):
+        return (statement.condition,)
+    return ()
+
+
+def _check(
+    nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: set[str]
+) -> None:
+    """Walk in order; ``known`` are the names visible here (inner names do not leave a loop)."""
+    known = known if not symbols else set(known)
+    for statement in body:
+        for argument in arguments(statement):
+            if isinstance(argument, str) and argument not in known:
+                raise InvariantError(f"{argument} is used before it is defined in\n{nest}")
+        access = getattr(statement, "access", None)
+        if access is not None:
+            used = {s.name for entry in access.index for s in entry.symbols()}
+            if not used <= symbols:
+                raise InvariantError(f"{access} uses a loop variable out of scope in\n{nest}")
+        if isinstance(statement, Let):
+            if statement.name in known:
+                raise InvariantError(f"{statement.name} is defined twice in\n{nest}")
+            known.add(statement.name)
+        elif isinstance(statement, Loop):
+            inside = known | {a.name for a in statement.accumulators}
+            _check(nest, statement.body, inside, symbols | {statement.symbol.name})
+            known |= {a.name for a in statement.accumulators}
+        elif isinstance(statement, If):
+            _check(nest, statement.body, known, symbols)

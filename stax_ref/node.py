@@ -1,0 +1,254 @@
+"""``Node``: one materialised buffer with its loops, and the ``Body`` it computes.
+
+Takes what ``lower`` composes; gives frozen records and ``run``. Holds the idea the whole compiler
+rests on (seed §6.7, §7.1): a body is data, and every consumer is a handler. Recording reads and
+writes *is* dependence analysis, counting operations is the cost model, evaluating with NumPy is the
+oracle. Not here: which loops are shared (``looptree``), statements (``nest``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from .dtypes import short
+from .errors import Where
+from .graph import Literal
+from .index import Index, Symbol, c_strides
+from .ops import Order
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Storage of one array.
+
+    Args:
+        name: unique in the program.
+        shape: logical shape.
+        dtype: NumPy dtype.
+        strides: per axis, in elements; 0 repeats.
+        kind: ``"input"``, ``"captured"``, ``"scalar"`` or ``"computed"``.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    strides: tuple[int, ...]
+    kind: str = "computed"
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements once."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def is_contiguous(self) -> bool:
+        """True when the storage is exactly the array in C order."""
+        return all(
+            extent == 1 or stride == wanted
+            for extent, stride, wanted in zip(
+                self.shape, self.strides, c_strides(self.shape), strict=True
+            )
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name}: {short(self.dtype)}[{','.join(map(str, self.shape))}]"
+
+
+def computed(name: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
+    """A fresh C-order buffer."""
+    return Buffer(name, tuple(shape), dtype, c_strides(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One element of a buffer: its name and one index expression per axis."""
+
+    buffer: str
+    index: tuple[Index, ...]
+
+    def subs(self, replacement: Mapping[Symbol, Index]) -> Access:
+        """The access with loop symbols replaced."""
+        return Access(self.buffer, tuple(entry.subs(replacement) for entry in self.index))
+
+    def flat(self, buffer: Buffer) -> Index:
+        """The linear address in the buffer's storage, in elements."""
+        from .index import flatten
+
+        return flatten(self.index, buffer.strides)
+
+    def __str__(self) -> str:
+        return f"{self.buffer}[{', '.join(map(str, self.index))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Instr:
+    """One scalar instruction; ``args`` are positions of earlier instructions.
+
+    ``op`` is a name of ``ops.OPS``, or ``load``, ``store`` (with ``access``), ``constant`` (with
+    ``value``) or ``reduce`` (with ``kind``: the finished reduction of its operand).
+    """
+
+    op: str
+    args: tuple[int, ...]
+    dtype: np.dtype
+    access: Access | None = None
+    value: Literal | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A short SSA list of scalar instructions, executed once per iteration of its node."""
+
+    instrs: tuple[Instr, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(_BodyText().lines(self))
+
+
+class Handler(Protocol):
+    """What a consumer of bodies implements; values are whatever the handler makes them."""
+
+    def load(self, access: Access, dtype: np.dtype) -> Any:
+        """The element at ``access``."""
+
+    def store(self, access: Access, value: Any) -> None:
+        """Write ``value`` to ``access``."""
+
+    def constant(self, value: Literal) -> Any:
+        """A constant."""
+
+    def apply(self, op: str, args: tuple[Any, ...], dtype: np.dtype) -> Any:
+        """One operation of ``ops.OPS``."""
+
+    def reduce(self, kind: str, value: Any, dtype: np.dtype) -> Any:
+        """The finished reduction of ``value`` over the reduced loops."""
+
+
+def run(body: Body, handler: Handler) -> list[Any]:
+    """Execute a body under a handler; returns the handler's value of every instruction."""
+    values: list[Any] = []
+    for instr in body.instrs:
+        args = tuple(values[k] for k in instr.args)
+        if instr.op == "load":
+            assert instr.access is not None
+            values.append(handler.load(instr.access, instr.dtype))
+        elif instr.op == "store":
+            assert instr.access is not None
+            values.append(handler.store(instr.access, args[0]))
+        elif instr.op == "constant":
+            assert instr.value is not None
+            values.append(handler.constant(instr.value))
+        elif instr.op == "reduce":
+            values.append(handler.reduce(instr.kind, args[0], instr.dtype))
+        else:
+            values.append(handler.apply(instr.op, args, instr.dtype))
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One materialised buffer with its loops.
+
+    Args:
+        name: the node's name; in seed mode ``opN``, otherwise the buffer's.
+        kind: ``"pointwise"``, ``"reduction"`` or ``"extern"``.
+        buffer: the buffer it writes.
+        outer: loop symbols of the pointwise iteration, outermost first.
+        inner: loop symbols of the reduced iteration.
+        body: what one iteration computes; empty for extern nodes.
+        order: the planned order of a reduction.
+        function: NumPy function of an extern node.
+        operands: buffers an extern node reads whole.
+        mutates: the buffer whose storage this node overwrites in place, if any.
+        where: the user's line.
+    """
+
+    name: str
+    kind: str
+    buffer: str
+    outer: tuple[Symbol, ...]
+    inner: tuple[Symbol, ...] = ()
+    body: Body = Body(())
+    order: Order | None = None
+    function: str = ""
+    operands: tuple[str, ...] = ()
+    mutates: str | None = None
+    where: Where | None = field(default=None, compare=False)
+
+    @property
+    def is_reduction(self) -> bool:
+        """True for a reduction."""
+        return self.kind == "reduction"
+
+    @property
+    def is_extern(self) -> bool:
+        """True for an external call."""
+        return self.kind == "extern"
+
+    @property
+    def outer_sizes(self) -> tuple[int, ...]:
+        """Extents of the pointwise iteration: ``n`` of Definition 7.2, per axis."""
+        return tuple(symbol.extent for symbol in self.outer)
+
+    @property
+    def inner_sizes(self) -> tuple[int, ...]:
+        """Extents of the reduced iteration: ``r`` of Definition 7.2, per axis."""
+        return tuple(symbol.extent for symbol in self.inner)
+
+    def __str__(self) -> str:
+        place = f"  # {self.where.short}" if self.where is not None else ""
+        if self.is_extern:
+            operands = ", ".join(self.operands)
+            return f"{self.name}: extern {self.buffer} = {self.function}({operands}){place}"
+        loops = ", ".join(f"{s.name}:{s.extent}" for s in self.outer)
+        if self.inner:
+            loops += " | " + ", ".join(f"{s.name}:{s.extent}" for s in self.inner)
+        head = f"{self.name}: {self.kind} for {loops or 'one iteration'}{place}"
+        if self.order is not None:
+            head += f"\n  order {self.order}"
+        return "\n".join([head, *("  " + line for line in _BodyText().lines(self.body))])
+
+
+class _BodyText:
+    """The handler that prints: one line per instruction that has a result or an effect."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._count = 0
+
+    def lines(self, body: Body) -> list[str]:
+        """The text of a body."""
+        run(body, self)
+        return self._lines
+
+    def _name(self, text: str, dtype: np.dtype) -> str:
+        name = f"t{self._count}"
+        self._count += 1
+        self._lines.append(f"{name}: {short(dtype)} = {text}")
+        return name
+
+    def load(self, access: Access, dtype: np.dtype) -> str:
+        return self._name(f"load {access}", dtype)
+
+    def store(self, access: Access, value: str) -> str:
+        self._lines.append(f"store {access} = {value}")
+        return ""
+
+    def constant(self, value: Literal) -> str:
+        return f"{value}"
+
+    def apply(self, op: str, args: tuple[str, ...], dtype: np.dtype) -> str:
+        return self._name(f"{op} {', '.join(args)}", dtype)
+
+    def reduce(self, kind: str, value: str, dtype: np.dtype) -> str:
+        return self._name(f"reduce {kind} {value}", dtype)

@@ -1,0 +1,282 @@
+"""``Plan``: the whole program after all decisions, and its wrapper (seed §8.5, Listing 8.1).
+
+Takes ordered groups, slots and nests; gives the ``Plan`` every executor runs. Holds the wrapper: one
+tuple of instructions (check the inputs, allocate, launch, call, free, return) that prints as runnable
+Python, that the interpreter executes and that the native runtime executes as a compact program.
+Not here: running it (``interpret``, the native runtime), code (backends).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .config import Config
+from .errors import InvariantError
+from .fuse import Group
+from .graph import Graph, Input
+from .lower import Lowered
+from .memory import Slot, arena_bytes
+from .memory import check as check_slots
+from .nest import Nest, Store, walk
+from .nesting import nest as fill
+from .node import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Extern:
+    """One external call: ``buffer = numpy.function(*operands)``."""
+
+    name: str
+    function: str
+    buffer: str
+    operands: tuple[str, ...]
+    line: str = ""
+
+    def __str__(self) -> str:
+        return f"extern {self.name}  {self.buffer} = {self.function}({', '.join(self.operands)})"
+
+
+Step = Nest | Extern
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step of the wrapper.
+
+    ``op`` is ``guard`` (shapes, dtypes and strides of inputs), ``arena`` (with ``nbytes``),
+    ``slot`` (a buffer inside the arena), ``allocate`` (an output), ``launch`` (kernels of one
+    launch), ``call`` (an external call), ``free`` or ``return``.
+    """
+
+    op: str
+    names: tuple[str, ...] = ()
+    nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole program.
+
+    Args:
+        name: of the user's function.
+        inputs: what the caller passes, in order, captured arrays last.
+        input_buffers: the buffer of each input.
+        buffers: every buffer.
+        outputs: names of the buffers the caller gets.
+        structure: how they are returned: ``"single"``, ``"tuple"`` or ``"list"``.
+        weak: per output, True when NumPy would return a Python scalar.
+        steps: kernels and external calls in order.
+        slots: storage of every computed buffer.
+        wrapper: the instructions.
+    """
+
+    name: str
+    inputs: tuple[Input, ...]
+    input_buffers: tuple[str, ...]
+    buffers: tuple[Buffer, ...]
+    outputs: tuple[str, ...]
+    structure: str
+    weak: tuple[bool, ...]
+    steps: tuple[Step, ...]
+    slots: tuple[Slot, ...]
+    wrapper: tuple[Instruction, ...]
+
+    @property
+    def kernels(self) -> int:
+        """Number of kernels: outermost loop nests."""
+        return sum(isinstance(step, Nest) for step in self.steps)
+
+    @property
+    def arena_bytes(self) -> int:
+        """Bytes of intermediate storage taken at once."""
+        return arena_bytes(self.slots)
+
+    @property
+    def bytes_moved(self) -> int:
+        """Main-memory traffic of the seed's model: each buffer once per step that touches it."""
+        known = self.buffer
+        return sum(known(name).nbytes for step in self.steps for name in touched(step))
+
+    @property
+    def least_bytes(self) -> int:
+        """The bound: every input and every output moved once."""
+        outputs = sum(self.buffer(name).nbytes for name in self.outputs)
+        read = {name for step in self.steps for name in touched(step)} & set(self.input_buffers)
+        return outputs + sum(self.buffer(name).nbytes for name in read)
+
+    def buffer(self, name: str) -> Buffer:
+        """The buffer of this name."""
+        return next(buffer for buffer in self.buffers if buffer.name == name)
+
+    def slot(self, name: str) -> Slot | None:
+        """The slot of a computed buffer, None for inputs and empty buffers."""
+        return next((slot for slot in self.slots if slot.buffer == name), None)
+
+    @property
+    def launches(self) -> tuple[tuple[Nest, ...], ...]:
+        """Kernels by launch: neighbours without an external call between them."""
+        names = [i.names for i in self.wrapper if i.op == "launch"]
+        nests = {step.name: step for step in self.steps if isinstance(step, Nest)}
+        return tuple(tuple(nests[name] for name in launch) for launch in names)
+
+    def check(self) -> None:
+        """Recompute what the stages promised.
+
+        Raises:
+            InvariantError: live arena slots overlap, or a step reads what was never written.
+        """
+        check_slots(self.slots)
+        written = set(self.input_buffers)
+        written |= {buffer.name for buffer in self.buffers if buffer.size == 0}
+        for step in self.steps:
+            inside = writes(step)
+            missing = [n for n in touched(step) if n not in written and n not in inside]
+            if missing:
+                raise InvariantError(f"{missing[0]} is read before it is written by\n{step}")
+            written |= inside
+        for name in self.outputs:
+            if name not in written:
+                raise InvariantError(f"the output {name} is never written")
+
+    def __str__(self) -> str:
+        heads = [
+            f"plan {self.name}: {self.kernels} kernels, {self.bytes_moved} bytes moved "
+            f"(at least {self.least_bytes}), arena {self.arena_bytes} bytes"
+        ]
+        return "\n".join([*heads, *map(str, self.slots), "", self.wrapper_text()])
+
+    def wrapper_text(self) -> str:
+        """The wrapper as Python; runnable where ``launch``, ``call`` and memory are supplied."""
+        lines = ["def call(args):"]
+        for instruction in self.wrapper:
+            lines += ["    " + line for line in self._instruction_lines(instruction)]
+        return "\n".join(lines)
+
+    def _instruction_lines(self, instruction: Instruction) -> list[str]:
+        op, names = instruction.op, instruction.names
+        if op == "guard":
+            listed = "".join(f"{name}, " for name in names)
+            buffers = [self.buffer(name) for name in names]
+            shapes = tuple(buffer.shape for buffer in buffers)
+            strides = tuple(buffer.strides for buffer in buffers)
+            return [
+                f"{listed.rstrip()} = args" if names else "() = args",
+                "args.clear()",
+                f"assert_size_stride_grouped(({listed.rstrip()}), {shapes}, {strides}, 'input')",
+            ]
+        if op == "arena":
+            return [f"arena = empty_bytes({instruction.nbytes})"]
+        if op == "slot":
+            slot, buffer = self.slot(names[0]), self.buffer(names[0])
+            assert slot is not None
+            return [f"{names[0]} = view(arena, {slot.offset}, {buffer.shape}, {buffer.dtype.str!r})"]
+        if op == "allocate":
+            buffer = self.buffer(names[0])
+            return [f"{names[0]} = empty_strided({buffer.shape}, {buffer.strides}, {buffer.dtype.str!r})"]
+        if op == "launch":
+            nests = {step.name: step for step in self.steps if isinstance(step, Nest)}
+            return [
+                f"launch({name!r}, {', '.join(b.name for b in nests[name].buffers)})"
+                for name in names
+            ]
+        if op == "call":
+            step = next(s for s in self.steps if isinstance(s, Extern) and s.name == names[0])
+            return [f"call({step.function!r}, {', '.join((*step.operands, step.buffer))})"]
+        if op == "free":
+            return [f"del {', '.join(names)}"]
+        return [f"return ({''.join(f'{name}, ' for name in names).rstrip()})"]
+
+
+def touched(step: Step) -> tuple[str, ...]:
+    """Buffers a step reads or writes in memory."""
+    if isinstance(step, Nest):
+        return tuple(buffer.name for buffer in step.buffers)
+    return tuple(dict.fromkeys((*step.operands, step.buffer)))
+
+
+def writes(step: Step) -> set[str]:
+    """Buffers a step writes in memory."""
+    if isinstance(step, Extern):
+        return {step.buffer}
+    return {s.access.buffer for s in walk(step.body) if isinstance(s, Store)}
+
+
+def build_steps(
+    sequence: Sequence[Group], buffers: dict[str, Buffer], slots: Sequence[Slot], config: Config
+) -> tuple[Step, ...]:
+    """nest: ordered groups → kernels and external calls."""
+    by_name = {slot.buffer: slot for slot in slots}
+    steps: list[Step] = []
+    for number, group in enumerate(sequence):
+        if group.is_extern:
+            node = group.nodes[0]
+            line = node.where.short if node.where is not None else ""
+            steps.append(Extern(f"x{number}", node.function, node.buffer, node.operands, line))
+        else:
+            steps.append(fill(group, f"k{number}", buffers, by_name, config.seed))
+    return tuple(steps)
+
+
+def plan(graph: Graph, lowered: Lowered, steps: Sequence[Step], slots: Sequence[Slot]) -> Plan:
+    """plan: everything decided → the ``Plan`` with its wrapper."""
+    inputs = tuple(buffer.name for buffer in lowered.buffers if buffer.kind != "computed")
+    return Plan(
+        graph.name,
+        graph.inputs,
+        inputs,
+        lowered.buffers,
+        lowered.outputs,
+        graph.structure,
+        tuple(out.weak for out in graph.outputs),
+        tuple(steps),
+        tuple(slots),
+        _wrapper(inputs, lowered.buffers, lowered.outputs, steps, slots),
+    )
+
+
+def _wrapper(
+    input_buffers: Sequence[str],
+    buffers: Sequence[Buffer],
+    outputs: Sequence[str],
+    steps: Sequence[Step],
+    slots: Sequence[Slot],
+) -> tuple[Instruction, ...]:
+    """Neighbouring kernels are one launch; buffers appear before it and go after their last use."""
+    instructions = [Instruction("guard", tuple(input_buffers))]
+    total = arena_bytes(slots)
+    if total:
+        instructions.append(Instruction("arena", (), total))
+    by_name = {buffer.name: buffer for buffer in buffers}
+    for name in dict.fromkeys(outputs):
+        if by_name[name].size == 0:
+            instructions.append(Instruction("allocate", (name,)))
+    arena = {slot.buffer for slot in slots if slot.kind == "arena"}
+    runs = _runs(steps)
+    last = {name: number for number, run in enumerate(runs) for s in run for name in touched(s)}
+    defined = set(input_buffers)
+    for number, run in enumerate(runs):
+        names = dict.fromkeys(name for step in run for name in touched(step))
+        for name in names:
+            if name not in defined:
+                op = "slot" if name in arena else "allocate"
+                instructions.append(Instruction(op, (name,)))
+        defined |= set(names)
+        op = "launch" if isinstance(run[0], Nest) else "call"
+        instructions.append(Instruction(op, tuple(step.name for step in run)))
+        gone = tuple(name for name in names if last[name] == number and name not in outputs)
+        if gone:
+            instructions.append(Instruction("free", gone))
+    instructions.append(Instruction("return", tuple(outputs)))
+    return tuple(instructions)
+
+
+def _runs(steps: Sequence[Step]) -> list[list[Step]]:
+    """Maximal runs of kernels; an external call is a run of its own."""
+    runs: list[list[Step]] = []
+    for step in steps:
+        if runs and isinstance(step, Nest) and isinstance(runs[-1][0], Nest):
+            runs[-1].append(step)
+        else:
+            runs.append([step])
+    return runs
