@@ -22,7 +22,8 @@ import pytest
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("stax_ref", "stax_native", "backends", "spec_tests", "pyproject.toml", "setup.py")
+FOLDERS = ("stax_ref", "stax_native", "backends", "spec_tests")
+FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md")
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -39,12 +40,10 @@ def run(*command: str | Path, cwd: Path) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source")
     left_behind = shutil.ignore_patterns("__pycache__", "*.so", "runtime.c", "*.egg-info")
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=left_behind)
-        else:
-            shutil.copy(ROOT / name, source / name)
-    shutil.copy(ROOT / "README.md", source)
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, source / folder, ignore=left_behind)
+    for file in FILES:
+        shutil.copy(ROOT / file, source)
     into = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", into, source, cwd=into)
     (built,) = into.glob("*.whl")
