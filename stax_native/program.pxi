@@ -65,6 +65,7 @@ cdef class Call:
     cdef list outs
 
 
+@cython.no_gc_clear  # its C code trusts its attributes, also when a finaliser calls it
 cdef class Program:
     """One compiled plan: fills the table of buffers, runs the steps, returns the outputs.
 
@@ -315,7 +316,7 @@ cdef class Program:
             for i in range(self.n_arena):
                 table[self.arena[i].buffer] = <char *>block.data + self.arena[i].offset
         flags = self.run_steps(table, args, outputs, block)
-        block = None
+        block = None  # returned before on_flag can raise or keep anything
         self.runs += 1
         if flags:
             self.on_flag(flags)

@@ -113,6 +113,7 @@ include "program.pxi"
 
 
 @cython.final
+@cython.no_gc_clear  # as Program
 cdef class Candidate:
     """A program and what must still be true outside its arguments."""
     cdef Program program

@@ -96,7 +96,7 @@ def _before_fork():
 
 def _after_fork_in_child():
     global forked
-    forked = forked or omp_at_fork
+    forked = omp_at_fork  # once true, true in all later forks: OpenMP is never unloaded
 
 
 os.register_at_fork(before=_before_fork, after_in_child=_after_fork_in_child)

@@ -457,10 +457,11 @@ def test_the_private_directory_ends_with_its_process_and_not_with_a_fork(finish,
         warnings.simplefilter("ignore")
         from stax_native import cache, toolchain
         found = toolchain.probe(cache.directory())
+        path = cache.get_library(sys.argv[1], found, False)
         if os.fork() == 0:
             sys.exit(0)  # runs the exit functions of the parent
         os.wait()
-        path = cache.get_library(sys.argv[1], found, False)
+        assert cache.get_library(sys.argv[1], found, False) == path
         print(cache.directory(), ctypes.CDLL(path).answer(), toolchain.COMPILES.kernels)
         """,
         source,

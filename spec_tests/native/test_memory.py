@@ -96,6 +96,15 @@ def test_no_memory_names_the_bytes_and_leaves_nothing(where):
     assert output_program(LARGE).run(()).shape == LARGE
 
 
+def test_the_arena_is_returned_before_a_flag_is_reported(launch):
+    live = runtime.pool_stats()["live_blocks"]
+    seen = []
+    program = Program((), 1, (), ((0, 0),), 4096, (launch(4),), False)
+    program.on_flag = lambda flags: seen.append(runtime.pool_stats()["live_blocks"])
+    program.run(())
+    assert seen == [live]
+
+
 def test_many_runs_leak_nothing(launch):
     def rss():
         with open("/proc/self/statm") as file:
