@@ -371,7 +371,8 @@ def compiled(request, tmp_path_factory):
         for dtype in ("float32", "float64"):
             patch.setitem(SEQUENCES, ("everything", dtype), everything)
         patch.setitem(SEQUENCES, ("converting", "float32"), converting)
-        parts = ['#include "stax_simd.h"\n', FLUSHING]
+        number = ("scalar", "avx2", "avx512").index(level)
+        parts = [f'#define STAX_LEVEL {number}\n#include "stax_simd.h"\n', FLUSHING]
         for vtype in VECTOR_TYPES[level]:
             for name, dtype in SEQUENCES:
                 if dtype == element(vtype).name:
