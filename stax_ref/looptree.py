@@ -30,11 +30,13 @@ class Segment:
         nodes: names, in the order they run.
         parallel: extents of the segment's own parallel loops, inside the shared ones.
         reduced: extent of the reduced loop, None for a pointwise segment.
+        form: form of the reductions' planned order, which one loop can carry only once.
     """
 
     nodes: tuple[str, ...]
     parallel: tuple[int, ...]
     reduced: int | None
+    form: str = ""
 
     @property
     def iterations(self) -> int:
@@ -150,20 +152,21 @@ def _own_segment(node: Node, outer: tuple[int, ...]) -> Segment:
     rest = math.prod(node.outer_sizes) // shared
     parallel = sizes[count:] if product == shared else ((rest,) if rest > 1 else ())
     reduced = math.prod(node.inner_sizes) if node.is_reduction else None
-    return Segment((node.name,), parallel, reduced)
+    form = node.order.form if node.order is not None else ""
+    return Segment((node.name,), parallel, reduced, form)
 
 
 def _joined(segment: Segment, own: Segment) -> Segment:
     """A segment with one more node; the loops of a reduction stand for a pointwise node's too."""
     loops = own if segment.reduced is None and own.reduced is not None else segment
-    return Segment((*segment.nodes, *own.nodes), loops.parallel, loops.reduced)
+    return Segment((*segment.nodes, *own.nodes), loops.parallel, loops.reduced, loops.form)
 
 
 def _compatible(segment: Segment, own: Segment) -> bool:
     """Definition 7.2: equal (n, r), or pointwise iterations that number n times r."""
     if segment.reduced is not None and own.reduced is not None:
         same = math.prod(segment.parallel) == math.prod(own.parallel)
-        return same and segment.reduced == own.reduced
+        return same and segment.reduced == own.reduced and segment.form == own.form
     return segment.iterations == own.iterations
 
 

@@ -147,7 +147,7 @@ def _broadcast(operands: Sequence[Operand], what: str) -> tuple[int, ...]:
 
 def _loop_dtypes(ufunc: Any, kinds: Sequence[Any]) -> tuple[tuple[np.dtype, ...], bool]:
     """NumPy's loop for these operands, and whether every operand is a weak Python scalar."""
-    weak = all(kind in (int, float) for kind in kinds)
+    weak = all(kind is int or kind is float for kind in kinds)
     if weak:
         kinds = [dtypes.scalar_dtype(kind) for kind in kinds]
     try:
@@ -257,7 +257,7 @@ def where(recording: Trace, condition: Any, *choices: Any) -> Tracer:
         shape = mask.shape if isinstance(mask, Value) else ()
         mask = recording.record("not_equal", (mask, zero), shape, dtypes.BOOL)._value
     described = [_describe(recording, thing) for thing in choices]
-    kinds = [kind(0) if kind in (int, float) else kind for _, kind in described]
+    kinds = [kind(0) if kind is int or kind is float else kind for _, kind in described]
     dtype = _carried(np.result_type(*kinds), "np.where")
     operands = [
         _convert(recording, thing, operand, dtype)

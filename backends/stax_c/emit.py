@@ -1,0 +1,309 @@
+"""A plan as one C source: a function per kernel, a serial and a parallel entry per launch.
+
+Takes a ``Plan`` and a vector level; gives a ``Source``. Holds the split of a kernel over threads: a
+range of its outermost loop, or chunks of a whole reduction with partial results in scratch memory, so
+that a thread count never changes an order. Neighbouring kernels share one parallel region (seed §8.5).
+Not here: loops (``loops``), compiling and loading.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from stax_native.backend import Launch, Source
+from stax_ref import tiling
+from stax_ref.nest import Let, Loop, Nest, Statement, Store, walk
+from stax_ref.node import Buffer
+from stax_ref.plan import Plan
+
+from .functions import function_source
+from .loops import LEVEL_BYTES, Printer
+from .values import memory_type
+
+PARALLEL_WORK = 65536
+"""Operations below which a launch has no parallel entry: about 10 µs of one core."""
+
+GRAIN = 64
+"""A thread's part of a vector loop is a multiple of this many elements."""
+
+_RESERVED = re.compile(
+    r"(?:[tain]\d*|[ijo]\d+|r|r_0|b|c|u|l|at|stop|begin|end|flags|threads|thread|env|[vpsq]_.*|lane_.*"
+    r"|[fiu](?:8|32|64)(?:x\d+)?|stax_.*|k\d+.*|auto|break|case|char|const|continue|default|do|double"
+    r"|else|enum|extern|float|for|goto|if|inline|int|long|main|register|restrict|return|short|signed"
+    r"|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while|omp_.*|_.*)$"
+)
+
+
+@dataclass(slots=True)
+class _Unit:
+    """One kernel's functions and how threads share it: ``range``, ``chunks`` or ``single``."""
+
+    nest: Nest
+    kind: str
+    lines: list[str]
+    total: int = 0
+    grain: int = 1
+    scratch: list[int] = field(default_factory=list)
+    functions: set[tuple[str, str]] = field(default_factory=set)
+
+
+def c_name(name: str) -> str:
+    """A buffer's name in C: the user's, with an underscore where C or the printer has the word."""
+    plain = re.sub(r"\W", "_", name)
+    return f"{plain}_" if _RESERVED.match(plain) else plain
+
+
+def emit(plan: Plan, isa: str, threads: bool = True) -> Source:
+    """Print a plan for a vector level.
+
+    Args:
+        plan: the plan.
+        isa: ``"avx512"``, ``"avx2"`` or ``"scalar"``.
+        threads: False when the compiler has no OpenMP: no parallel entries.
+
+    Raises:
+        Unsupported: a kernel needs what this backend does not have.
+    """
+    numbers = {buffer.name: k for k, buffer in enumerate(plan.buffers)}
+    scratch: list[int] = []
+    units: dict[str, _Unit] = {}
+    for launch in plan.launches:
+        for nest in launch:
+            unit = _unit(nest, isa, numbers, len(plan.buffers) + len(scratch))
+            scratch += unit.scratch
+            units[nest.name] = unit
+    functions = sorted({f for unit in units.values() for f in unit.functions})
+    launches = []
+    entries: list[str] = []
+    for number, launch in enumerate(plan.launches):
+        total = sum(tiling.work(nest) for nest in launch)
+        parts = [units[nest.name] for nest in launch]
+        parallel = threads and total >= PARALLEL_WORK and any(unit.total > 1 for unit in parts)
+        entries += _entries(number, parts, parallel)
+        launches.append(
+            Launch(
+                tuple(nest.name for nest in launch),
+                f"stax_launch_{number}_serial",
+                f"stax_launch_{number}_parallel" if parallel else "",
+                total,
+            )
+        )
+    level = list(LEVEL_BYTES)[::-1].index(isa)
+    head = [
+        f"// {plan.name}: {plan.kernels} kernels, written by Stax",
+        f"#define STAX_LEVEL {level}",
+        '#include "stax_simd.h"',
+        "",
+    ]
+    if any(launch.parallel for launch in launches):
+        head += ["int omp_get_thread_num(void);", "int omp_get_num_threads(void);", ""]
+    dtypes = {"f32": "float32", "f64": "float64"}
+    text = [*head]
+    text += [function_source(op, dtypes[v.split("x")[0]], v) for op, v in functions]
+    for unit in units.values():
+        text += [*unit.lines, ""]
+    text += entries
+    return Source("c", "\n".join(text) + "\n", tuple(launches), tuple(scratch))
+
+
+def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> _Unit:
+    """The functions of one kernel."""
+    loops = tiling.loops_inside(nest.body)
+    top = loops[0] if loops else None
+    if top is not None and top.kind == "parallel" and nest.body[-1] is top:
+        return _range_unit(nest, isa, numbers)
+    if (
+        top is not None
+        and top.kind == "reduced"
+        and all(a.order.form == "lanes" for a in top.accumulators)
+        and top.symbol.extent > top.accumulators[0].order.chunk
+    ):
+        return _chunk_unit(nest, top, isa, numbers, first_scratch)
+    printer = _printer(nest, isa)
+    printer.lines += _comment(nest)
+    printer.line_at(0, f"static void {nest.name}(void *const *b, int *flags) {{")
+    _prologue(printer, nest, numbers)
+    printer.body(nest.body)
+    printer.line_at(0, "}")
+    return _Unit(nest, "single", printer.lines, functions=printer.functions)
+
+
+def _printer(nest: Nest, isa: str) -> Printer:
+    buffers = {buffer.name: buffer for buffer in nest.buffers}
+    return Printer(isa, buffers, {name: c_name(name) for name in buffers})
+
+
+def _comment(nest: Nest) -> list[str]:
+    """The nest as a comment, with the user's lines it comes from."""
+    lines = str(nest).splitlines()
+    origin = f"  from {', '.join(nest.lines)}" if nest.lines else ""
+    return ["/* " + lines[0] + origin, *("   " + line for line in lines[1:]), "*/"]
+
+
+def _prologue(printer: Printer, nest: Nest, numbers: dict[str, int]) -> None:
+    """Typed pointers to the buffers, read from the table."""
+    stored = {s.access.buffer for s in walk(nest.body) if isinstance(s, Store)}
+    for buffer in nest.buffers:
+        const = "" if buffer.name in stored else "const "
+        name = printer.names[buffer.name]
+        ctype = memory_type(buffer.dtype)
+        place = numbers[buffer.name]
+        printer.line(f"{const}{ctype} *const restrict {name} = b[{place}];{_shape(buffer)}")
+    printer.line("(void)flags;")
+
+
+def _shape(buffer: Buffer) -> str:
+    return f"  // ({', '.join(map(str, buffer.shape))})"
+
+
+def _range_unit(nest: Nest, isa: str, numbers: dict[str, int]) -> _Unit:
+    """A kernel whose outermost loop is shared out in ranges."""
+    printer = _printer(nest, isa)
+    printer.lines += _comment(nest)
+    printer.line_at(
+        0, f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
+    )
+    _prologue(printer, nest, numbers)
+    loops = tiling.chain(nest)
+    threads = max(2, os.cpu_count() or 1)
+    depth = tiling.parallel_depth(tiling.extents(nest), threads, 512)
+    if tiling.form(loops[-1], printer.buffers) == "vector":
+        loops = loops[:-1] or loops
+    shared = loops[: max(1, depth)]
+    total = shared[0].symbol.extent
+    grain = 1
+    printer.body([s for s in nest.body if not isinstance(s, Loop)])
+    if len(shared) > 1:
+        total = _collapsed(printer, shared)
+    elif tiling.form(shared[0], printer.buffers) == "vector" and printer.width(shared[0]) > 1:
+        printer.vector_loop(shared[0], "begin", "end", None)
+        grain = GRAIN
+    else:
+        printer.scalar_loop(shared[0], "begin", "end")
+    printer.line_at(0, "}")
+    return _Unit(nest, "range", printer.lines, total, grain, functions=printer.functions)
+
+
+def _collapsed(printer: Printer, shared: Sequence[Loop]) -> int:
+    """Several outer loops as one range; returns the number of its iterations."""
+    total = 1
+    for loop in shared:
+        total *= loop.symbol.extent
+    with printer.block("for (i64 at = begin; at < end; at++)"):
+        rest = total
+        for loop in shared:
+            rest //= max(loop.symbol.extent, 1)
+            inner = f"at / {rest}" if rest > 1 else "at"
+            printer.line(f"const i64 {loop.symbol.name} = ({inner}) % {loop.symbol.extent};")
+        for loop in shared[:-1]:
+            printer.body([s for s in loop.body if not isinstance(s, Loop)])
+        printer.body(shared[-1].body)
+    return total
+
+
+def _chunk_unit(
+    nest: Nest, top: Loop, isa: str, numbers: dict[str, int], first_scratch: int
+) -> _Unit:
+    """A whole reduction: threads take chunks, one of them combines the partial results."""
+    chunk, extent = top.accumulators[0].order.chunk, top.symbol.extent
+    chunks = -(-extent // chunk)
+    position = nest.body.index(top)
+    before: tuple[Statement, ...] = nest.body[:position]
+    printer = _printer(nest, isa)
+    printer.lines += _comment(nest)
+    printer.line_at(
+        0, f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
+    )
+    _prologue(printer, nest, numbers)
+    places = {}
+    for k, a in enumerate(top.accumulators):
+        places[a.name] = first_scratch + k
+        ctype = memory_type(a.dtype)
+        printer.line(f"{ctype} *const restrict q_{a.name} = b[{places[a.name]}];  // ({chunks},)")
+    printer.body(before)
+    with printer.block("for (i64 at = begin; at < end; at++)"):
+        printer.line(f"const i64 c = {chunk} * at;")
+        printer.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+        printer.chunk(top, "c", "stop", None)
+        for a in top.accumulators:
+            printer.line(f"q_{a.name}[at] = {printer.folded(top, a)};")
+    printer.line_at(0, "}")
+    _chunk_finish(printer, nest, top, numbers, places, chunks)
+    scratch = [chunks * a.dtype.itemsize for a in top.accumulators]
+    functions = printer.functions
+    return _Unit(nest, "chunks", printer.lines, chunks, 1, scratch, functions)
+
+
+def _chunk_finish(
+    printer: Printer,
+    nest: Nest,
+    top: Loop,
+    numbers: dict[str, int],
+    places: dict[str, int],
+    chunks: int,
+) -> None:
+    """Combine the partial results by adjacent pairs, then what follows the loop."""
+    position = nest.body.index(top)
+    printer.line_at(0, "")
+    printer.line_at(0, f"static void {nest.name}_finish(void *const *b, int *flags) {{")
+    _prologue(printer, nest, numbers)
+    printer.body([s for s in nest.body[:position] if isinstance(s, Let)])
+    printer.declare(top.accumulators)
+    with printer.block(""):
+        for a in top.accumulators:
+            printer.line(f"const {memory_type(a.dtype)} *const q_{a.name} = b[{places[a.name]}];")
+            printer.partial_total(a)
+        with printer.block(f"for (i64 at = 0; at < {chunks}; at++)"):
+            for a in top.accumulators:
+                printer.take_partial(a, f"q_{a.name}[at]")
+        for a in top.accumulators:
+            printer.finish_total(a)
+    printer.body(nest.body[position + 1 :])
+    printer.line_at(0, "}")
+
+
+def _entries(number: int, units: Sequence[_Unit], parallel: bool) -> list[str]:
+    """The entries of one launch; every thread sets and restores its float environment."""
+    lines = [
+        f"int stax_launch_{number}_serial(void *const *b) {{",
+        "    int flags = 0;",
+        "    const u32 env = stax_enter();",
+    ]
+    for unit in units:
+        name = unit.nest.name
+        if unit.kind == "single":
+            lines.append(f"    {name}(b, &flags);")
+        else:
+            lines.append(f"    {name}(b, 0, {unit.total}, &flags);")
+        if unit.kind == "chunks":
+            lines.append(f"    {name}_finish(b, &flags);")
+    lines += ["    stax_leave(env);", "    return flags;", "}", ""]
+    if not parallel:
+        return lines
+    lines += [
+        f"int stax_launch_{number}_parallel(void *const *b, int threads) {{",
+        "    int flags = 0;",
+        "#pragma omp parallel num_threads(threads)",
+        "    {",
+        "        const u32 env = stax_enter();",
+        "        const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();",
+    ]
+    for k, unit in enumerate(units):
+        name = unit.nest.name
+        if k:
+            lines.append("#pragma omp barrier")
+        if unit.kind == "single":
+            lines.append(f"        if (thread == 0) {name}(b, &flags);")
+            continue
+        part = ", ".join(
+            f"stax_part({unit.total}, thread{plus}, count, {unit.grain})" for plus in ("", " + 1")
+        )
+        lines.append(f"        {name}(b, {part}, &flags);")
+        if unit.kind == "chunks":
+            lines.append("#pragma omp barrier")
+            lines.append(f"        if (thread == 0) {name}_finish(b, &flags);")
+    lines += ["        stax_leave(env);", "    }", "    return flags;", "}", ""]
+    return lines

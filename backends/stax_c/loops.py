@@ -1,0 +1,459 @@
+"""One ``Nest`` as C: loops in scalar, vector and lane form, with tails.
+
+Takes a nest and a vector level; gives the lines of its functions. Holds the three forms of a loop: a
+scalar loop; a vector loop, whose tail is one masked step and not a second loop; and the lanes of a
+planned reduction, which are the same at every level. How each loop is run is asked of
+``stax_ref.tiling``. Not here: expressions (``values``), files and launches (``emit``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stax_ref import tiling
+from stax_ref.dtypes import BOOL
+from stax_ref.errors import Unsupported
+from stax_ref.graph import Literal, literal
+from stax_ref.index import Index, Symbol
+from stax_ref.nest import (
+    Accumulate,
+    Accumulator,
+    Argument,
+    Assume,
+    If,
+    Let,
+    Local,
+    Loop,
+    Statement,
+    Store,
+)
+from stax_ref.node import Access, Buffer
+from stax_ref.ops import REDUCTIONS
+
+from .values import Operand, constant, expression, memory_type, register_type, widen
+
+LEVEL_BYTES = {"avx512": 64, "avx2": 32, "scalar": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The loop variable that runs in lanes: its name, their number, and how many are active."""
+
+    symbol: Symbol
+    count: int
+    active: str = ""
+
+
+@dataclass(slots=True)
+class Printer:
+    """The lines of one function, the values known so far, and the lanes in force."""
+
+    isa: str
+    buffers: dict[str, Buffer]
+    names: dict[str, str]
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    values: dict[str, Operand] = field(default_factory=dict)
+    lanes: Lanes | None = None
+    functions: set[tuple[str, str]] = field(default_factory=set)
+    accumulators: dict[str, tuple[Accumulator, str]] = field(default_factory=dict)
+
+    def line(self, text: str) -> None:
+        """One indented line."""
+        self.lines.append("    " * self.depth + text)
+
+    def line_at(self, depth: int, text: str) -> None:
+        """One line at an indentation of its own: a function's head and end."""
+        self.lines.append("    " * depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Lines inside braces."""
+        self.line(f"{head} {{" if head else "{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    # statements -----------------------------------------------------------------------------------
+    def body(self, body: Sequence[Statement]) -> None:
+        """Every statement in order."""
+        for statement in body:
+            if isinstance(statement, Loop):
+                self.loop(statement)
+            elif isinstance(statement, Let):
+                self._let(statement)
+            elif isinstance(statement, Store):
+                self._store(statement.access, self.argument(statement.value))
+            elif isinstance(statement, Accumulate):
+                self._accumulate(statement)
+            elif isinstance(statement, Local):
+                self._local(statement.buffer)
+            elif isinstance(statement, If):
+                self._if(statement)
+            else:
+                self._assume(statement)
+
+    def argument(self, argument: Argument) -> Operand:
+        """A value or a literal as an operand."""
+        if isinstance(argument, Literal):
+            return Operand(constant(argument), argument.dtype)
+        return self.values[argument]
+
+    def _let(self, statement: Let) -> None:
+        if statement.access is not None:
+            self._define(statement, *self._load(statement.access, statement.dtype))
+            return
+        if statement.op == "undef":
+            zero = constant(literal(0, statement.dtype))
+            self._define(statement, zero, 1)
+            return
+        args = [self.argument(a) for a in statement.args]
+        lanes = max((a.lanes for a in args), default=1)
+        active = self.lanes.active or str(lanes) if self.lanes is not None else "1"
+        if statement.op in ("exp", "log", "tanh"):
+            self.functions.add((statement.op, register_type(statement.dtype, lanes)))
+        text = expression(statement.op, args, statement.dtype, lanes, active)
+        self._define(statement, text, lanes)
+
+    def _define(self, statement: Let, text: str, lanes: int) -> None:
+        ctype = register_type(statement.dtype, lanes)
+        self.line(f"const {ctype} {statement.name} = {text};")
+        self.values[statement.name] = Operand(statement.name, statement.dtype, lanes)
+
+    def _if(self, statement: If) -> None:
+        condition = self.argument(statement.condition)
+        if condition.lanes != 1:
+            raise Unsupported("the C backend has no condition inside a vector", None, "np.where")
+        with self.block(f"if ({condition.text})"):
+            self.body(statement.body)
+
+    def _assume(self, statement: Assume) -> None:
+        condition = self.argument(statement.condition)
+        if condition.lanes == 1:
+            self.line(f"if (!({condition.text})) __builtin_unreachable();")
+
+    def _local(self, buffer: Buffer) -> None:
+        self.buffers = {**self.buffers, buffer.name: buffer}
+        self.names = {**self.names, buffer.name: self.names.get(buffer.name, buffer.name)}
+        ctype, name = memory_type(buffer.dtype), self.names[buffer.name]
+        self.line(f"{ctype} {name}[{max(buffer.size, 1)}] __attribute__((aligned(64)));")
+
+    # memory ---------------------------------------------------------------------------------------
+    def _address(self, access: Access) -> tuple[str, Index]:
+        flat = access.flat(self.buffers[access.buffer])
+        return self.names[access.buffer], flat
+
+    def _stride(self, flat: Index) -> int | None:
+        """Elements from lane to lane: 0 for a value all lanes share, None when irregular."""
+        if self.lanes is None:
+            return 0
+        return flat.coefficient(self.lanes.symbol)
+
+    def _load(self, access: Access, dtype: np.dtype) -> tuple[str, int]:
+        name, flat = self._address(access)
+        stride = self._stride(flat)
+        place = f"{name} + {_parenthesised(flat)}"
+        if stride == 0 or self.lanes is None:
+            text = f"load_bool({place})" if dtype == BOOL else f"{name}[{flat.text('/')}]"
+            return text, 1
+        count, active = self.lanes.count, self.lanes.active
+        vtype = register_type(dtype, count)
+        kind = f"bool_{vtype}" if dtype == BOOL else vtype
+        fill = "1" if dtype.kind == "i" else "0"
+        if stride is None:
+            return self._irregular(name, flat, dtype), count
+        if stride == 1 and not active:
+            return f"load_{kind}({place})", count
+        if stride == 1:
+            return f"loadn_{kind}({place}, {active}, {fill})", count
+        if active or dtype == BOOL:
+            return f"gathern_{kind}({place}, {stride}, {active or count}, {fill})", count
+        return f"gather_{kind}({place}, {stride})", count
+
+    def _irregular(self, name: str, flat: Index, dtype: np.dtype) -> str:
+        """Lanes at addresses with divisions: collected one by one, inactive ones stay 1."""
+        assert self.lanes is not None
+        count = self.lanes.count
+        place = f"lane_{len(self.lines)}"
+        symbol = self.lanes.symbol.name
+        ctype = memory_type(dtype)
+        self.line(f"{ctype} {place}[{count}];")
+        self.line(f"for (i64 l = 0; l < {count}; l++) {place}[l] = 1;")
+        with self.block(f"for (i64 l = 0; l < {self.lanes.active or count}; l++)"):
+            self.line(f"const i64 {symbol}_ = {symbol} + l;")
+            shifted = flat.rebuild(
+                lambda s: Index(((Symbol(f"{symbol}_", s.extent), 1),), 0)
+                if s == self.lanes.symbol  # type: ignore[union-attr]  # lanes is set, see above
+                else None
+            )
+            self.line(f"{place}[l] = {name}[{shifted.text('/')}];")
+        vtype = register_type(dtype, count)
+        return f"load_bool_{vtype}({place})" if dtype == BOOL else f"load_{vtype}({place})"
+
+    def _store(self, access: Access, value: Operand) -> None:
+        name, flat = self._address(access)
+        stride = self._stride(flat)
+        boolean = value.dtype == BOOL
+        if self.lanes is None or stride == 0:
+            if boolean:
+                self.line(f"store_bool({name} + {_parenthesised(flat)}, {value.text});")
+            else:
+                self.line(f"{name}[{flat.text('/')}] = {value.text};")
+            return
+        count, active = self.lanes.count, self.lanes.active
+        vtype = register_type(value.dtype, count)
+        kind = f"bool_{vtype}" if boolean else vtype
+        word = widen(value, count)
+        place = f"{name} + {_parenthesised(flat)}"
+        if stride is None:
+            raise Unsupported(f"the C backend cannot scatter to {access}", None, 'backend="ref"')
+        if stride == 1 and not active:
+            self.line(f"store_{kind}({place}, {word});")
+        elif stride == 1 and not boolean:
+            self.line(f"storen_{kind}({place}, {word}, {active});")
+        else:
+            self.line(f"scatter_{kind}({place}, {stride}, {word}, {active or count});")
+
+    # loops ----------------------------------------------------------------------------------------
+    def loop(self, loop: Loop) -> None:
+        """A loop over its whole extent, in the form ``tiling`` gives it."""
+        shape = tiling.form(loop, self.buffers)
+        if self.lanes is not None:
+            shape = "scalar"
+        if shape == "lanes":
+            self.lane_loop(loop)
+        elif shape == "vector" and self.width(loop) > 1:
+            self.vector_loop(loop, "0", str(loop.symbol.extent), loop.symbol.extent)
+        elif loop.kind == "reduced":
+            self._serial_reduction(loop)
+        else:
+            self.scalar_loop(loop, "0", str(loop.symbol.extent))
+
+    def width(self, loop: Loop) -> int:
+        """Lanes of a vector over this loop: half as many when a 64-bit value varies along it."""
+        wide = tiling.wide_types(loop.body, loop.symbol) or any(
+            a.dtype.itemsize == 8 for a in loop.accumulators
+        )
+        return max(1, LEVEL_BYTES[self.isa] // (8 if wide else 4))
+
+    def scalar_loop(self, loop: Loop, begin: str, end: str) -> None:
+        """``for``, one iteration at a time."""
+        i = loop.symbol.name
+        with self.block(f"for (i64 {i} = {begin}; {i} < {end}; {i}++)"):
+            self.body(loop.body)
+
+    def vector_loop(self, loop: Loop, begin: str, end: str, extent: int | None) -> None:
+        """Whole vectors, then one step with the remaining lanes.
+
+        ``extent`` is the number of iterations when it is known here, None inside a thread's part.
+        """
+        i, width = loop.symbol.name, self.width(loop)
+        self.line(f"i64 {i} = {begin};")
+        if extent is None or extent >= width:
+            with self.block(f"for (; {i} + {width} <= {end}; {i} += {width})"):
+                self.lanes = Lanes(loop.symbol, width)
+                self.body(loop.body)
+        if extent is None or extent % width:
+            with self.block(f"if ({i} < {end})"):
+                self.line(f"const i64 n = {end} - {i};  // lanes left")
+                self.lanes = Lanes(loop.symbol, width, "n")
+                self.body(loop.body)
+        self.lanes = None
+
+    def _accumulate(self, statement: Accumulate) -> None:
+        accumulator, place = self.accumulators[statement.accumulator]
+        value = self.argument(statement.value)
+        lanes = 1
+        if self.lanes is not None:
+            lanes = self.lanes.count
+        word = widen(value, lanes)
+        # inactive lanes take the identity, which is neutral for every value (semantics 5)
+        if self.lanes is not None and self.lanes.active and self._own_lanes(accumulator):
+            vtype = register_type(accumulator.dtype, lanes)
+            itype = "i" + vtype[1:]
+            neutral = f"splat_{vtype}({_identity(accumulator)})"
+            word = f"select_{vtype}(lanes_{itype}({self.lanes.active}), {word}, {neutral})"
+        self.line(f"{place} = {_combine(accumulator, place, word, lanes)};")
+
+    def _own_lanes(self, accumulator: Accumulator) -> bool:
+        """True when the lanes are the reduction's own, not those of a loop around it."""
+        return accumulator.order.form == "lanes"
+
+    def lane_loop(self, loop: Loop) -> None:
+        """A reduction over the last axis: its planned chunks and lanes (semantics 5)."""
+        extent = loop.symbol.extent
+        chunk = max(a.order.chunk for a in loop.accumulators)
+        if extent <= chunk or not any(is_ordered(a) for a in loop.accumulators):
+            self.declare(loop.accumulators)
+            with self.block(""):
+                self.chunk(loop, "0", str(extent), extent)
+                for accumulator in loop.accumulators:
+                    self.line(f"{accumulator.name} = {self.folded(loop, accumulator)};")
+            return
+        self.declare(loop.accumulators)
+        with self.block(""):
+            for a in loop.accumulators:
+                self.partial_total(a)
+            with self.block(f"for (i64 c = 0; c < {extent}; c += {chunk})"):
+                self.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+                self.chunk(loop, "c", "stop", None)
+                for a in loop.accumulators:
+                    self.take_partial(a, self.folded(loop, a))
+            for a in loop.accumulators:
+                self.finish_total(a)
+
+    def declare(self, accumulators: Sequence[Accumulator]) -> None:
+        """The finished values, visible after the loop."""
+        for accumulator in accumulators:
+            lanes = 1
+            if self.lanes is not None and accumulator.order.form != "lanes":
+                lanes = self.lanes.count
+            self.line(f"{register_type(accumulator.dtype, lanes)} {accumulator.name};")
+            self.values[accumulator.name] = Operand(accumulator.name, accumulator.dtype, lanes)
+
+    def chunk(self, loop: Loop, begin: str, end: str, extent: int | None) -> None:
+        """One chunk: ``LANES`` accumulators, element i to lane i mod LANES, a tail in its lanes."""
+        r, width = loop.symbol.name, self.width(loop)
+        step = max(a.order.lanes for a in loop.accumulators)
+        rounds = step // width
+        for a in loop.accumulators:
+            vtype, count = register_type(a.dtype, width), a.order.lanes // width
+            fill = f"splat_{vtype}({_identity(a)})" if width > 1 else _identity(a)
+            self.line(f"{vtype} v_{a.name}[{count}];")
+            self.line(f"for (i64 u = 0; u < {count}; u++) v_{a.name}[u] = {fill};")
+            index = "u" if a.order.lanes == step else f"u % {count}"
+            self.accumulators[a.name] = (a, f"v_{a.name}[{index}]")
+        base = f"{r}_0"
+        self.line(f"i64 {base} = {begin};")
+        symbol = loop.symbol
+        if extent is None or extent >= step:
+            with self.block(f"for (; {base} + {step} <= {end}; {base} += {step})"):
+                if width > 1:
+                    self.lines.append("#pragma GCC unroll 8")
+                with self.block(f"for (i64 u = 0; u < {rounds}; u++)"):
+                    self.line(f"const i64 {r} = {base} + {width} * u;")
+                    self._in_lanes(symbol, width, "", loop.body)
+        if extent is not None and extent % step == 0:
+            return
+        if width == 1:
+            with self.block(f"for (i64 u = 0; u < {end} - {base}; u++)"):
+                self.line(f"const i64 {r} = {base} + u;")
+                self._in_lanes(symbol, width, "", loop.body)
+            return
+        self.lines.append("#pragma GCC unroll 8")
+        with self.block(f"for (i64 u = 0; u < {rounds}; u++)"):
+            self.line(f"const i64 {r} = {base} + {width} * u;")
+            self.line(f"const i64 n = {end} - {r} < {width} ? {end} - {r} : {width};")
+            self.line("if (n <= 0) break;")
+            self._in_lanes(symbol, width, "n", loop.body)
+
+    def _in_lanes(
+        self, symbol: Symbol, width: int, active: str, body: Sequence[Statement]
+    ) -> None:
+        outer = self.lanes
+        self.lanes = Lanes(symbol, width, active) if width > 1 else None
+        self.body(body)
+        self.lanes = outer
+
+    def folded(self, loop: Loop, accumulator: Accumulator) -> str:
+        """The lanes of a chunk folded by halves, as an expression; emits the vector steps."""
+        width = self.width(loop)
+        vtype, count = register_type(accumulator.dtype, width), accumulator.order.lanes // width
+        place = f"v_{accumulator.name}"
+        while count > 1:
+            count //= 2
+            folded = _combine(accumulator, f"{place}[u]", f"{place}[u + {count}]", width)
+            self.line(f"for (i64 u = 0; u < {count}; u++) {place}[u] = {folded};")
+        return f"fold_{accumulator.kind}_{vtype}({place}[0])"
+
+    # partial results of chunks ----------------------------------------------------------------
+    def partial_total(self, a: Accumulator) -> None:
+        lanes = self.values[a.name].lanes
+        vtype = register_type(a.dtype, lanes)
+        if is_ordered(a):
+            self.line(f"pairs_{a.kind}_{vtype} p_{a.name};")
+            self.line(f"p_{a.name}.count = 0;")
+        else:
+            neutral = _identity(a) if lanes == 1 else f"splat_{vtype}({_identity(a)})"
+            self.line(f"{a.name} = {neutral};")
+
+    def take_partial(self, a: Accumulator, text: str) -> None:
+        lanes = self.values[a.name].lanes
+        if is_ordered(a):
+            vtype = register_type(a.dtype, lanes)
+            self.line(f"push_{a.kind}_{vtype}(&p_{a.name}, {text});")
+        else:
+            self.line(f"{a.name} = {_combine(a, a.name, text, lanes)};")
+
+    def finish_total(self, a: Accumulator) -> None:
+        if is_ordered(a):
+            vtype = register_type(a.dtype, self.values[a.name].lanes)
+            self.line(f"{a.name} = total_{a.kind}_{vtype}(&p_{a.name});")
+
+    def _serial_reduction(self, loop: Loop) -> None:
+        """A reduction in row order: sequential in chunks; lanes, if any, are of a loop around."""
+        extent = loop.symbol.extent
+        if any(a.order.form == "lanes" for a in loop.accumulators):
+            raise Unsupported("lanes of a reduction inside a vector", None, 'backend="ref"')
+        chunk = max(a.order.chunk for a in loop.accumulators) or extent
+        self.declare(loop.accumulators)
+        chunked = extent > chunk and any(is_ordered(a) for a in loop.accumulators)
+        with self.block(""):
+            if not chunked:
+                self._rows(loop, "0", str(extent))
+                for a in loop.accumulators:
+                    self.line(f"{a.name} = s_{a.name};")
+                return
+            for a in loop.accumulators:
+                self.partial_total(a)
+            with self.block(f"for (i64 c = 0; c < {extent}; c += {chunk})"):
+                self.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+                self._rows(loop, "c", "stop")
+                for a in loop.accumulators:
+                    self.take_partial(a, f"s_{a.name}")
+            for a in loop.accumulators:
+                self.finish_total(a)
+
+    def _rows(self, loop: Loop, begin: str, end: str) -> None:
+        """One chunk in row order, into ``s_<name>``."""
+        r = loop.symbol.name
+        for a in loop.accumulators:
+            lanes = self.values[a.name].lanes
+            vtype = register_type(a.dtype, lanes)
+            fill = _identity(a) if lanes == 1 else f"splat_{vtype}({_identity(a)})"
+            self.line(f"{vtype} s_{a.name} = {fill};")
+            self.accumulators[a.name] = (a, f"s_{a.name}")
+        with self.block(f"for (i64 {r} = {begin}; {r} < {end}; {r}++)"):
+            self.body(loop.body)
+
+
+def _parenthesised(flat: Index) -> str:
+    text = flat.text("/")
+    return text if text.isalnum() else f"({text})"
+
+
+def _identity(accumulator: Accumulator) -> str:
+    """The identity as a C literal of the accumulator's type."""
+    value = REDUCTIONS[accumulator.kind].identity(accumulator.dtype)
+    return constant(literal(value, accumulator.dtype))
+
+
+def is_ordered(accumulator: Accumulator) -> bool:
+    """True when the order of combination can be seen in the bits."""
+    return REDUCTIONS[accumulator.kind].ordered and accumulator.dtype.kind == "f"
+
+
+def _combine(accumulator: Accumulator, a: str, b: str, lanes: int) -> str:
+    """``a`` joined with ``b``; the accumulated value is the left operand."""
+    op = REDUCTIONS[accumulator.kind].combine
+    dtype = accumulator.dtype
+    if dtype == BOOL:
+        return f"{a} | {b}" if accumulator.kind == "max" else f"{a} & {b}"
+    operands = [Operand(a, dtype, lanes), Operand(b, dtype, lanes)]
+    return expression(op, operands, dtype, lanes, str(lanes))
+

@@ -1,0 +1,93 @@
+"""What a backend is, and where backends are found.
+
+Takes names; gives backend objects. Holds the ``Backend`` protocol (a name, ``emit``, ``load``), the
+``Source`` that goes between them, and the registry: built-in backends by module name, others through
+the entry-point group ``stax.backends``, which is only scanned for a name that is not built in. Not
+here: any one backend, the cache.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stax_ref.errors import ConfigError
+from stax_ref.plan import Plan
+
+ENTRY_POINTS = "stax.backends"
+BUILT_IN = {"c": "stax_c"}
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a source.
+
+    Args:
+        kernels: names of the kernels it runs, in order.
+        serial: symbol of the serial entry.
+        parallel: symbol of the parallel entry, empty when the launch is too small to have one.
+        work: serial cost estimate, in operations.
+    """
+
+    kernels: tuple[str, ...]
+    serial: str
+    parallel: str
+    work: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A program's text and what is needed to run it.
+
+    Args:
+        language: ``"c"`` or ``"opencl"``.
+        text: the whole source.
+        launches: in the order of the plan's launches.
+        scratch: bytes of each extra buffer, numbered after the plan's own buffers.
+    """
+
+    language: str
+    text: str
+    launches: tuple[Launch, ...]
+    scratch: tuple[int, ...] = ()
+
+    @property
+    def parallel(self) -> bool:
+        """True when some launch has a parallel entry."""
+        return any(launch.parallel for launch in self.launches)
+
+
+class Backend(Protocol):
+    """What a plug-in implements."""
+
+    name: str
+
+    def emit(self, plan: Plan) -> Source:
+        """Print the plan; raises ``Unsupported`` for what the backend cannot do."""
+
+    def load(self, source: Source, plan: Plan) -> Callable[..., Any]:
+        """Build the source and return something that runs the plan on a tuple of arguments."""
+
+
+def find(name: str) -> Backend:
+    """The backend of this name.
+
+    Args:
+        name: ``"c"``, or a name of the entry-point group ``stax.backends``.
+
+    Raises:
+        ConfigError: no such backend; lists the known ones.
+    """
+    if name in BUILT_IN:
+        backend: Backend = importlib.import_module(BUILT_IN[name]).backend()
+        return backend
+    from importlib.metadata import entry_points
+
+    known = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    if name not in known:
+        names = ", ".join(sorted({*BUILT_IN, *known, "ref"}))
+        raise ConfigError(f"there is no backend {name!r}", instead=f"one of {names}")
+    found: Backend = known[name].load()()
+    return found

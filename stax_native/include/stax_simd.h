@@ -1,0 +1,436 @@
+/* stax_simd.h: one vector vocabulary over AVX-512, AVX2 and plain scalars. No system header.
+
+Takes STAX_LEVEL (2 = AVX-512, 1 = AVX2, 0 = scalar); gives types and inline functions named
+operation_type: load_f32x16, fma_f64x4, select_i32. A vector is never wider than a register of its
+level. Operators (+ - * / & | ^ ~ << >>) work on the types directly. Every operation is one IEEE
+operation, rounded once; masks are 0 or -1 per lane, in vectors and in scalars. Functions that a
+compiler without gcc's builtins (STAX_PORTABLE) needs are written lane by lane with the same bits.
+Not here: elementary functions (printed into each source), loops. */
+
+typedef float f32;
+typedef double f64;
+typedef int i32;
+typedef long long i64;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef unsigned char u8;
+
+#if defined(__clang__) && !defined(STAX_PORTABLE)
+#define STAX_PORTABLE 1
+#endif
+
+#define STAX_INLINE static inline __attribute__((always_inline, unused))
+
+/* lists of N expressions in k */
+#define STAX_LIST_4(E) E(0), E(1), E(2), E(3)
+#define STAX_LIST_8(E) STAX_LIST_4(E), E(4), E(5), E(6), E(7)
+#define STAX_LIST_16(E) STAX_LIST_8(E), E(8), E(9), E(10), E(11), E(12), E(13), E(14), E(15)
+
+/* scalars ------------------------------------------------------------------------------------- */
+
+#define STAX_SCALAR(T, I)                                                                         \
+    STAX_INLINE T splat_##T(T x) { return x; }                                                    \
+    STAX_INLINE T load_##T(const T *p) { return *p; }                                             \
+    STAX_INLINE void store_##T(T *p, T v) { *p = v; }                                             \
+    STAX_INLINE I lt_##T(T a, T b) { return -(I)(a < b); }                                        \
+    STAX_INLINE I le_##T(T a, T b) { return -(I)(a <= b); }                                       \
+    STAX_INLINE I gt_##T(T a, T b) { return -(I)(a > b); }                                        \
+    STAX_INLINE I ge_##T(T a, T b) { return -(I)(a >= b); }                                       \
+    STAX_INLINE I eq_##T(T a, T b) { return -(I)(a == b); }                                       \
+    STAX_INLINE I ne_##T(T a, T b) { return -(I)(a != b); }                                       \
+    STAX_INLINE T select_##T(I m, T a, T b) { return m ? a : b; }                                 \
+    STAX_INLINE T min_##T(T a, T b) { return a < b ? a : b; }                                     \
+    STAX_INLINE T max_##T(T a, T b) { return a > b ? a : b; }
+
+STAX_SCALAR(f32, i32)
+STAX_SCALAR(f64, i64)
+STAX_SCALAR(i32, i32)
+STAX_SCALAR(i64, i64)
+
+STAX_INLINE i32 bits_f32(f32 x) { i32 r; __builtin_memcpy(&r, &x, 4); return r; }
+STAX_INLINE i64 bits_f64(f64 x) { i64 r; __builtin_memcpy(&r, &x, 8); return r; }
+STAX_INLINE f32 float_f32(i32 x) { f32 r; __builtin_memcpy(&r, &x, 4); return r; }
+STAX_INLINE f64 float_f64(i64 x) { f64 r; __builtin_memcpy(&r, &x, 8); return r; }
+STAX_INLINE f32 from_int_f32(i32 x) { return (f32)x; }
+STAX_INLINE f64 from_int_f64(i64 x) { return (f64)x; }
+STAX_INLINE i32 srl_i32(i32 x, int n) { return (i32)((u32)x >> n); }
+STAX_INLINE i64 srl_i64(i64 x, int n) { return (i64)((u64)x >> n); }
+STAX_INLINE f32 fma_f32(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+STAX_INLINE f64 fma_f64(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+STAX_INLINE f32 sqrt_f32(f32 a) { return __builtin_sqrtf(a); }
+STAX_INLINE f64 sqrt_f64(f64 a) { return __builtin_sqrt(a); }
+STAX_INLINE i32 load_bool(const u8 *p) { return -(i32)(*p != 0); }
+STAX_INLINE void store_bool(u8 *p, i32 m) { *p = (u8)(m & 1); }
+STAX_INLINE i32 splat_bool(i32 m) { return m; }
+
+/* NumPy's float to integer on this machine: NaN and out of range give the smallest integer */
+STAX_INLINE i32 cast_i32_f32(f32 x) { return x >= -0x1p31f && x < 0x1p31f ? (i32)x : (i32)0x80000000u; }
+STAX_INLINE i32 cast_i32_f64(f64 x) { return x > -0x1.00000002p31 && x < 0x1p31 ? (i32)x : (i32)0x80000000u; }
+STAX_INLINE i64 cast_i64_f32(f32 x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)x : (i64)(1ULL << 63); }
+STAX_INLINE i64 cast_i64_f64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)(1ULL << 63); }
+
+/* integer division: by zero sets bit 1 of *flags and gives 0; the smallest over -1 wraps */
+#define STAX_DIVISION(T)                                                                          \
+    STAX_INLINE T floor_divide_##T(T a, T b, int *flags) {                                        \
+        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
+        if (b == -1) return -a;                                                                   \
+        const T q = a / b;                                                                        \
+        return q - ((a % b != 0) & ((a ^ b) < 0));                                                \
+    }                                                                                             \
+    STAX_INLINE T remainder_##T(T a, T b, int *flags) {                                           \
+        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
+        if (b == -1) return 0;                                                                    \
+        const T r = a % b;                                                                        \
+        return r + ((r != 0) & ((r ^ b) < 0) ? b : 0);                                            \
+    }
+STAX_DIVISION(i32)
+STAX_DIVISION(i64)
+
+/* vectors: what gcc's vector extensions say by themselves ------------------------------------- */
+
+#define STAX_VECTOR(T, I, E, N)                                                                   \
+    typedef E T __attribute__((vector_size(N * sizeof(E))));                                      \
+    typedef E T##_u __attribute__((vector_size(N * sizeof(E)), aligned(sizeof(E)), may_alias));
+
+#define STAX_COMMON(T, I, E, N)                                                                   \
+    STAX_INLINE T splat_##T(E x) { return (T){STAX_LIST_##N(STAX_SAME)}; }                  \
+    STAX_INLINE T load_##T(const E *p) { return *(const T##_u *)p; }                              \
+    STAX_INLINE void store_##T(E *p, T v) { *(T##_u *)p = v; }                                    \
+    STAX_INLINE I lt_##T(T a, T b) { return (I)(a < b); }                                         \
+    STAX_INLINE I le_##T(T a, T b) { return (I)(a <= b); }                                        \
+    STAX_INLINE I gt_##T(T a, T b) { return (I)(a > b); }                                         \
+    STAX_INLINE I ge_##T(T a, T b) { return (I)(a >= b); }                                        \
+    STAX_INLINE I eq_##T(T a, T b) { return (I)(a == b); }                                        \
+    STAX_INLINE I ne_##T(T a, T b) { return (I)(a != b); }                                        \
+    STAX_INLINE T select_##T(I m, T a, T b) { return (T)((m & (I)a) | (~m & (I)b)); }             \
+    STAX_INLINE T gather_##T(const E *p, i64 s) { return (T){STAX_LIST_##N(STAX_STRIDED)}; }      \
+    STAX_INLINE void scatter_##T(E *p, i64 s, T v, i64 n) {                                       \
+        for (i64 k = 0; k < n; k++) p[s * k] = v[k];                                              \
+    }                                                                                             \
+    STAX_INLINE T gathern_##T(const E *p, i64 s, i64 n, E fill) {                                 \
+        E t[N];                                                                                   \
+        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[s * k] : fill;                               \
+        return *(const T##_u *)t;                                                                 \
+    }
+#define STAX_SAME(k) x
+#define STAX_STRIDED(k) p[s * k]
+#define STAX_IOTA(k) k
+
+/* lanes 0 .. n-1 of N as a mask */
+#define STAX_MASKS(I, IE, N)                                                                      \
+    STAX_INLINE I lanes_##I(i64 n) {                                                              \
+        return (I)((I){STAX_LIST_##N(STAX_IOTA)} < splat_##I((IE)n));                             \
+    }
+
+/* partial loads and stores, lane by lane; AVX-512 has its own below */
+#define STAX_PARTIAL(T, E, N)                                                                     \
+    STAX_INLINE T loadn_##T(const E *p, i64 n, E fill) {                                          \
+        E t[N];                                                                                   \
+        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[k] : fill;                                   \
+        return *(const T##_u *)t;                                                                 \
+    }                                                                                             \
+    STAX_INLINE void storen_##T(E *p, T v, i64 n) {                                               \
+        for (i64 k = 0; k < n; k++) p[k] = v[k];                                                  \
+    }
+
+#define STAX_INTEGER(T, E, U, N)                                                                  \
+    STAX_INLINE T srl_##T(T x, int n) {                                                           \
+        typedef U V __attribute__((vector_size(N * sizeof(U))));                                  \
+        return (T)((V)x >> n);                                                                    \
+    }                                                                                             \
+    STAX_INLINE T min_##T(T a, T b) { return select_##T(a < b, a, b); }                           \
+    STAX_INLINE T max_##T(T a, T b) { return select_##T(a > b, a, b); }                           \
+    STAX_INLINE T maximum_##T(T a, T b) { return select_##T(a > b, a, b); }                       \
+    STAX_INLINE T minimum_##T(T a, T b) { return select_##T(a < b, a, b); }                       \
+    STAX_INLINE T absolute_##T(T a) { return select_##T(a < 0, -a, a); }                          \
+    STAX_INLINE T floor_divide_##T(T a, T b, i64 n, int *flags) {                                 \
+        T r = a;                                                                                  \
+        for (i64 k = 0; k < n; k++) r[k] = floor_divide_##E(a[k], b[k], flags);                   \
+        return r;                                                                                 \
+    }                                                                                             \
+    STAX_INLINE T remainder_##T(T a, T b, i64 n, int *flags) {                                    \
+        T r = a;                                                                                  \
+        for (i64 k = 0; k < n; k++) r[k] = remainder_##E(a[k], b[k], flags);                      \
+        return r;                                                                                 \
+    }
+
+/* NaN wins, +0.0 > -0.0: where neither holds both orders of the raw instruction agree; for two
+   zeros they give one operand each, and `and` (`or` for the minimum) of the sign bits decides */
+#define STAX_EXTREMES(T, I)                                                                       \
+    STAX_INLINE T maximum_##T(T a, T b) {                                                         \
+        const I one = bits_##T(max_##T(a, b)) & bits_##T(max_##T(b, a));                          \
+        return float_##T(one | ne_##T(a, a) | ne_##T(b, b));                                      \
+    }                                                                                             \
+    STAX_INLINE T minimum_##T(T a, T b) {                                                         \
+        const I one = bits_##T(min_##T(a, b)) | bits_##T(min_##T(b, a));                          \
+        return float_##T(one | ne_##T(a, a) | ne_##T(b, b));                                      \
+    }
+
+#define STAX_FLOAT(T, I)                                                                          \
+    STAX_INLINE I bits_##T(T x) { return (I)x; }                                                  \
+    STAX_INLINE T float_##T(I x) { return (T)x; }                                                 \
+    STAX_INLINE T from_int_##T(I x) { return __builtin_convertvector(x, T); }
+
+STAX_INLINE f32 abs_f32(f32 a) { return float_f32(bits_f32(a) & 0x7fffffff); }
+STAX_INLINE f64 abs_f64(f64 a) { return float_f64(bits_f64(a) & 0x7fffffffffffffffLL); }
+#define absolute_f32 abs_f32
+#define absolute_f64 abs_f64
+STAX_INLINE i32 absolute_i32(i32 a) { return a < 0 ? -a : a; }
+STAX_INLINE i64 absolute_i64(i64 a) { return a < 0 ? -a : a; }
+STAX_INLINE i32 maximum_i32(i32 a, i32 b) { return a > b ? a : b; }
+STAX_INLINE i64 maximum_i64(i64 a, i64 b) { return a > b ? a : b; }
+STAX_INLINE i32 minimum_i32(i32 a, i32 b) { return a < b ? a : b; }
+STAX_INLINE i64 minimum_i64(i64 a, i64 b) { return a < b ? a : b; }
+STAX_EXTREMES(f32, i32)
+STAX_EXTREMES(f64, i64)
+
+/* lane by lane forms of what needs a builtin */
+#define STAX_LANEWISE(T, E, N)                                                                    \
+    STAX_INLINE T fma_##T(T a, T b, T c) {                                                        \
+        for (int k = 0; k < N; k++) c[k] = fma_##E(a[k], b[k], c[k]);                             \
+        return c;                                                                                 \
+    }                                                                                             \
+    STAX_INLINE T sqrt_##T(T a) {                                                                 \
+        for (int k = 0; k < N; k++) a[k] = sqrt_##E(a[k]);                                        \
+        return a;                                                                                 \
+    }                                                                                             \
+    STAX_INLINE T max_##T(T a, T b) { return select_##T(gt_##T(a, b), a, b); }                    \
+    STAX_INLINE T min_##T(T a, T b) { return select_##T(lt_##T(a, b), a, b); }
+
+#define STAX_BUILTIN(T, S)                                                                        \
+    STAX_INLINE T fma_##T(T a, T b, T c) { return (T)__builtin_ia32_vfmadd##S(a, b, c); }         \
+    STAX_INLINE T sqrt_##T(T a) { return (T)__builtin_ia32_sqrt##S(a); }                          \
+    STAX_INLINE T max_##T(T a, T b) { return (T)__builtin_ia32_max##S(a, b); }                    \
+    STAX_INLINE T min_##T(T a, T b) { return (T)__builtin_ia32_min##S(a, b); }
+
+#define STAX_BUILTIN_512(T, S)                                                                    \
+    STAX_INLINE T fma_##T(T a, T b, T c) { return (T)__builtin_ia32_vfmadd##S##512_mask(a, b, c, -1, 4); } \
+    STAX_INLINE T sqrt_##T(T a) { return (T)__builtin_ia32_sqrt##S##512_mask(a, (T){0}, -1, 4); } \
+    STAX_INLINE T max_##T(T a, T b) { return (T)__builtin_ia32_max##S##512_mask(a, b, (T){0}, -1, 4); } \
+    STAX_INLINE T min_##T(T a, T b) { return (T)__builtin_ia32_min##S##512_mask(a, b, (T){0}, -1, 4); }
+
+#define STAX_MASKED_512(T, E, N, S, M)                                                            \
+    STAX_INLINE T loadn_##T(const E *p, i64 n, E fill) {                                          \
+        return (T)__builtin_ia32_load##S##_mask((const void *)p, splat_##T(fill), (M)((1u << n) - 1)); \
+    }                                                                                             \
+    STAX_INLINE void storen_##T(E *p, T v, i64 n) {                                               \
+        __builtin_ia32_store##S##_mask((void *)p, v, (M)((1u << n) - 1));                         \
+    }
+
+/* bool arrays: bytes in memory, masks of 32-bit lanes in registers */
+#define STAX_BOOLEANS(I, N)                                                                       \
+    typedef u8 u8x##N __attribute__((vector_size(N), aligned(1), may_alias));                     \
+    STAX_INLINE I splat_bool_##I(i32 m) { return splat_##I(m); }                                  \
+    STAX_INLINE I load_bool_##I(const u8 *p) {                                                    \
+        return (I)(__builtin_convertvector(*(const u8x##N *)p, I) != 0);                          \
+    }                                                                                             \
+    STAX_INLINE I loadn_bool_##I(const u8 *p, i64 n, u8 fill) {                                   \
+        u8 t[N];                                                                                  \
+        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[k] : fill;                                   \
+        return load_bool_##I(t);                                                                  \
+    }                                                                                             \
+    STAX_INLINE I gathern_bool_##I(const u8 *p, i64 s, i64 n, u8 fill) {                          \
+        u8 t[N];                                                                                  \
+        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[s * k] : fill;                               \
+        return load_bool_##I(t);                                                                  \
+    }                                                                                             \
+    STAX_INLINE void store_bool_##I(u8 *p, I m) {                                                 \
+        *(u8x##N *)p = __builtin_convertvector(m & 1, u8x##N);                                    \
+    }                                                                                             \
+    STAX_INLINE void scatter_bool_##I(u8 *p, i64 s, I m, i64 n) {                                 \
+        for (i64 k = 0; k < n; k++) p[s * k] = (u8)(m[k] & 1);                                    \
+    }
+
+/* fold the lanes of a vector by halves: lane j takes lane j + w, for w = N/2 .. 1 */
+#define STAX_FOLD(T, I, E, N, name, combine)                                                      \
+    STAX_INLINE E fold_##name##_##T(T v) {                                                        \
+        const I lane = (I){STAX_LIST_##N(STAX_IOTA)};                                             \
+        if (N > 8) v = combine(v, (T)__builtin_shuffle(v, (lane + 8) & (N - 1)));                 \
+        if (N > 4) v = combine(v, (T)__builtin_shuffle(v, (lane + 4) & (N - 1)));                 \
+        v = combine(v, (T)__builtin_shuffle(v, (lane + 2) & (N - 1)));                            \
+        v = combine(v, (T)__builtin_shuffle(v, (lane + 1) & (N - 1)));                            \
+        return v[0];                                                                              \
+    }
+#define STAX_FOLD_SCALAR(E, name) STAX_INLINE E fold_##name##_##E(E v) { return v; }
+#define STAX_ADD(a, b) ((a) + (b))
+#define STAX_MULTIPLY(a, b) ((a) * (b))
+
+/* partial results of chunks, combined by adjacent pairs, an odd last one passes up: a binary
+   counter in O(log n) memory (semantics 5) */
+#define STAX_PAIRS(T, name, combine)                                                              \
+    typedef struct { u64 count; T part[44]; } pairs_##name##_##T;                                 \
+    STAX_INLINE void push_##name##_##T(pairs_##name##_##T *p, T x) {                              \
+        u64 c = p->count++;                                                                       \
+        int k = 0;                                                                                \
+        while (c & 1) { x = combine(p->part[k], x); c >>= 1; k++; }                               \
+        p->part[k] = x;                                                                           \
+    }                                                                                             \
+    STAX_INLINE T total_##name##_##T(const pairs_##name##_##T *p) {                               \
+        u64 c = p->count;                                                                         \
+        int k = 0;                                                                                \
+        while (!(c & 1)) { c >>= 1; k++; }                                                        \
+        T x = p->part[k];                                                                         \
+        for (c >>= 1, k++; c; c >>= 1, k++) if (c & 1) x = combine(p->part[k], x);                \
+        return x;                                                                                 \
+    }
+
+#define STAX_REDUCTIONS_FLOAT(T, I, E, N)                                                         \
+    STAX_FOLD(T, I, E, N, sum, STAX_ADD)                                                          \
+    STAX_FOLD(T, I, E, N, prod, STAX_MULTIPLY)                                                    \
+    STAX_FOLD(T, I, E, N, max, maximum_##T)                                                       \
+    STAX_FOLD(T, I, E, N, min, minimum_##T)                                                       \
+    STAX_PAIRS(T, sum, STAX_ADD)                                                                  \
+    STAX_PAIRS(T, prod, STAX_MULTIPLY)
+
+#define STAX_REDUCTIONS_INT(T, I, E, N)                                                           \
+    STAX_FOLD(T, I, E, N, sum, STAX_ADD)                                                          \
+    STAX_FOLD(T, I, E, N, prod, STAX_MULTIPLY)                                                    \
+    STAX_FOLD(T, I, E, N, max, maximum_##T)                                                       \
+    STAX_FOLD(T, I, E, N, min, minimum_##T)
+
+#define STAX_REDUCTIONS_SCALAR(E)                                                                 \
+    STAX_FOLD_SCALAR(E, sum)                                                                      \
+    STAX_FOLD_SCALAR(E, prod)                                                                     \
+    STAX_FOLD_SCALAR(E, max)                                                                      \
+    STAX_FOLD_SCALAR(E, min)
+
+STAX_REDUCTIONS_SCALAR(f32)
+STAX_REDUCTIONS_SCALAR(f64)
+STAX_REDUCTIONS_SCALAR(i32)
+STAX_REDUCTIONS_SCALAR(i64)
+STAX_PAIRS(f32, sum, STAX_ADD)
+STAX_PAIRS(f32, prod, STAX_MULTIPLY)
+STAX_PAIRS(f64, sum, STAX_ADD)
+STAX_PAIRS(f64, prod, STAX_MULTIPLY)
+
+/* one float type and one integer type of N lanes, complete ------------------------------------- */
+
+#define STAX_TYPES(F, I, FE, IE, UE, N)                                                           \
+    STAX_VECTOR(I, I, IE, N)                                                                      \
+    STAX_VECTOR(F, I, FE, N)                                                                      \
+    STAX_COMMON(I, I, IE, N)                                                                      \
+    STAX_COMMON(F, I, FE, N)                                                                      \
+    STAX_MASKS(I, IE, N)                                                                          \
+    STAX_INTEGER(I, IE, UE, N)                                                                    \
+    STAX_FLOAT(F, I)
+
+#define STAX_LAST_F32(F, I, N)                                                                    \
+    STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffff); }                                 \
+    STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
+    STAX_EXTREMES(F, I)                                                                           \
+    STAX_REDUCTIONS_FLOAT(F, I, f32, N)                                                           \
+    STAX_REDUCTIONS_INT(I, I, i32, N)                                                             \
+    STAX_BOOLEANS(I, N)
+
+#define STAX_LAST_F64(F, I, N)                                                                    \
+    STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffffffffffffLL); }                       \
+    STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
+    STAX_EXTREMES(F, I)                                                                           \
+    STAX_REDUCTIONS_FLOAT(F, I, f64, N)                                                           \
+    STAX_REDUCTIONS_INT(I, I, i64, N)
+
+/* value conversions between the lanes of one kernel; float to integer as in the scalar forms */
+#define STAX_CONVERT(TO, FROM)                                                                    \
+    STAX_INLINE TO cast_##TO##_##FROM(FROM x) { return __builtin_convertvector(x, TO); }
+
+#define STAX_CONVERSIONS_64(N)                                                                    \
+    STAX_CONVERT(f64x##N, f32x##N)                                                                \
+    STAX_CONVERT(f32x##N, f64x##N)                                                                \
+    STAX_CONVERT(i64x##N, i32x##N)                                                                \
+    STAX_CONVERT(i32x##N, i64x##N)                                                                \
+    STAX_CONVERT(f64x##N, i32x##N)                                                                \
+    STAX_CONVERT(f32x##N, i64x##N)                                                                \
+    STAX_CONVERT(i32x##N, f64x##N)                                                                \
+    STAX_CONVERT(i64x##N, f32x##N)                                                                \
+    STAX_CONVERT(f64x##N, i64x##N)                                                                \
+    STAX_CONVERT(i64x##N, f64x##N)
+
+#define STAX_CONVERSIONS_32(N)                                                                    \
+    STAX_CONVERT(f32x##N, i32x##N)                                                                \
+    STAX_CONVERT(i32x##N, f32x##N)
+
+#if STAX_LEVEL == 2
+STAX_TYPES(f32x16, i32x16, f32, i32, u32, 16)
+STAX_TYPES(f32x8, i32x8, f32, i32, u32, 8)
+STAX_TYPES(f64x8, i64x8, f64, i64, u64, 8)
+#ifdef STAX_PORTABLE
+STAX_LANEWISE(f32x16, f32, 16)
+STAX_LANEWISE(f32x8, f32, 8)
+STAX_LANEWISE(f64x8, f64, 8)
+STAX_PARTIAL(f32x16, f32, 16)
+STAX_PARTIAL(i32x16, i32, 16)
+STAX_PARTIAL(f32x8, f32, 8)
+STAX_PARTIAL(i32x8, i32, 8)
+STAX_PARTIAL(f64x8, f64, 8)
+STAX_PARTIAL(i64x8, i64, 8)
+#else
+STAX_BUILTIN_512(f32x16, ps)
+STAX_BUILTIN(f32x8, ps256)
+STAX_BUILTIN_512(f64x8, pd)
+STAX_MASKED_512(f32x16, f32, 16, ups512, unsigned short)
+STAX_MASKED_512(i32x16, i32, 16, dqusi512, unsigned short)
+STAX_MASKED_512(f32x8, f32, 8, ups256, unsigned char)
+STAX_MASKED_512(i32x8, i32, 8, dqusi256, unsigned char)
+STAX_MASKED_512(f64x8, f64, 8, upd512, unsigned char)
+STAX_MASKED_512(i64x8, i64, 8, dqudi512, unsigned char)
+#endif
+STAX_LAST_F32(f32x16, i32x16, 16)
+STAX_LAST_F32(f32x8, i32x8, 8)
+STAX_LAST_F64(f64x8, i64x8, 8)
+STAX_CONVERSIONS_32(16)
+STAX_CONVERSIONS_32(8)
+STAX_CONVERSIONS_64(8)
+#elif STAX_LEVEL == 1
+STAX_TYPES(f32x8, i32x8, f32, i32, u32, 8)
+STAX_TYPES(f32x4, i32x4, f32, i32, u32, 4)
+STAX_TYPES(f64x4, i64x4, f64, i64, u64, 4)
+#ifdef STAX_PORTABLE
+STAX_LANEWISE(f32x8, f32, 8)
+STAX_LANEWISE(f32x4, f32, 4)
+STAX_LANEWISE(f64x4, f64, 4)
+#else
+STAX_BUILTIN(f32x8, ps256)
+STAX_BUILTIN(f64x4, pd256)
+STAX_BUILTIN(f32x4, ps)
+#endif
+STAX_PARTIAL(f32x8, f32, 8)
+STAX_PARTIAL(i32x8, i32, 8)
+STAX_PARTIAL(f32x4, f32, 4)
+STAX_PARTIAL(i32x4, i32, 4)
+STAX_PARTIAL(f64x4, f64, 4)
+STAX_PARTIAL(i64x4, i64, 4)
+STAX_LAST_F32(f32x8, i32x8, 8)
+STAX_LAST_F32(f32x4, i32x4, 4)
+STAX_LAST_F64(f64x4, i64x4, 4)
+STAX_CONVERSIONS_32(8)
+STAX_CONVERSIONS_32(4)
+STAX_CONVERSIONS_64(4)
+#endif
+
+#define STAX_CAST(TO, FROM) STAX_INLINE TO cast_##TO##_##FROM(FROM x) { return (TO)x; }
+STAX_CAST(f64, f32)
+STAX_CAST(f32, f64)
+STAX_CAST(i64, i32)
+STAX_CAST(i32, i64)
+STAX_CAST(f64, i32)
+STAX_CAST(f32, i64)
+STAX_CAST(f64, i64)
+STAX_CAST(f32, i32)
+
+/* the float environment: round to nearest, no flush to zero, no denormals-are-zero, all exceptions
+   masked (semantics: pointwise). Another library may have changed it in this thread. */
+STAX_INLINE u32 stax_enter(void) {
+    const u32 before = __builtin_ia32_stmxcsr();
+    if ((before & 0xffc0u) != 0x1f80u) __builtin_ia32_ldmxcsr(0x1f80u);
+    return before;
+}
+STAX_INLINE void stax_leave(u32 before) {
+    if ((before & 0xffc0u) != 0x1f80u) __builtin_ia32_ldmxcsr(before);
+}
+
+/* the part of [0, n) that thread t of count runs, in multiples of grain */
+STAX_INLINE i64 stax_part(i64 n, i64 t, i64 count, i64 grain) {
+    const i64 blocks = (n + grain - 1) / grain;
+    const i64 at = blocks * t / count * grain;
+    return at < n ? at : n;
+}

@@ -1,0 +1,163 @@
+"""From a compiled library to something that runs a plan.
+
+Takes the path of a library, its ``Source`` and the ``Plan``; gives a ``NativeProgram``. Holds the
+translation of the plan's wrapper (``plan.Instruction``) into the compact program of the runtime:
+buffers become numbers, slots byte offsets, launches addresses, external calls Python callables on
+views. Not here: compiling (``cache``), executing (``runtime``), printing (backends).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from stax_ref.errors import BackendError
+from stax_ref.plan import Extern, Plan
+
+from .backend import Source
+from .runtime import Library, Program
+
+_recorded: list[dict[str, np.ndarray]] = []
+
+
+@contextlib.contextmanager
+def recorded_externs(results: dict[str, np.ndarray]) -> Iterator[None]:
+    """Feed external calls from recorded results (semantics §2) while a program is checked."""
+    _recorded.append(results)
+    try:
+        yield
+    finally:
+        _recorded.pop()
+
+
+class NativeProgram:
+    """A plan, loaded.
+
+    Attributes:
+        plan: the plan.
+        source: the source it was built from.
+        program: the runtime's program; its outputs are a tuple or one array.
+    """
+
+    def __init__(self, plan: Plan, source: Source, program: Program) -> None:
+        self.plan = plan
+        self.source = source
+        self.program = program
+
+    @property
+    def is_direct(self) -> bool:
+        """True when the runtime's own result is what the user's function returns."""
+        return self.plan.structure != "list" and not any(self.plan.weak)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run on positional arguments that match the plan's inputs.
+
+        Raises:
+            BackendError: they do not match.
+        """
+        if not self.program.matches(arguments):
+            raise BackendError("the arguments are not what this program was compiled for")
+        result = self.program.run(arguments)
+        if self.is_direct:
+            return result
+        values = [result] if self.plan.structure == "single" else list(result)
+        values = [v.item() if w else v for v, w in zip(values, self.plan.weak, strict=True)]
+        if self.plan.structure == "single":
+            return values[0]
+        return values if self.plan.structure == "list" else tuple(values)
+
+
+def build(path: str, source: Source, plan: Plan) -> NativeProgram:
+    """Load a library and make the plan's program.
+
+    Args:
+        path: of a verified shared library.
+        source: what it was compiled from.
+        plan: the plan the source prints.
+    """
+    library = Library(path)
+    numbers = {buffer.name: k for k, buffer in enumerate(plan.buffers)}
+    arena = [
+        (numbers[slot.buffer], slot.offset) for slot in plan.slots if slot.kind == "arena"
+    ]
+    end = plan.arena_bytes
+    for k, nbytes in enumerate(source.scratch):
+        arena.append((len(plan.buffers) + k, end))
+        end += -(-nbytes // 64) * 64
+    outputs = tuple(
+        (numbers[name], plan.buffer(name).dtype, plan.buffer(name).shape) for name in plan.outputs
+    )
+    program = Program(
+        tuple(_inputs(plan, numbers)),
+        len(plan.buffers) + len(source.scratch),
+        outputs,
+        tuple(arena),
+        end,
+        tuple(_steps(plan, source, library, numbers)),
+        plan.structure == "single",
+    )
+    return NativeProgram(plan, source, program)
+
+
+def _inputs(plan: Plan, numbers: dict[str, int]) -> Iterator[tuple[Any, ...]]:
+    for entry, name in zip(plan.inputs, plan.input_buffers, strict=True):
+        dtype, number = entry.value.dtype, numbers[name]
+        strides = None
+        if entry.strides is not None:
+            strides = tuple(stride * dtype.itemsize for stride in entry.strides)
+        described = (dtype.num, dtype.itemsize, entry.value.shape, strides, number)
+        if entry.kind == "array":
+            yield ("array", *described)
+        elif entry.kind == "captured":
+            yield ("object_array", entry.array, *described)
+        elif dtype.kind == "f":
+            yield ("float", number)
+        elif dtype.kind == "b":
+            yield ("bool", number)
+        else:
+            low, high = entry.bounds or (-(2**63), 2**63 - 1)
+            yield ("int", number, low, high)
+
+
+def _steps(
+    plan: Plan, source: Source, library: Library, numbers: dict[str, int]
+) -> Iterator[tuple[Any, ...]]:
+    launches = iter(source.launches)
+    externs = {step.name: step for step in plan.steps if isinstance(step, Extern)}
+    for instruction in plan.wrapper:
+        if instruction.op == "launch":
+            launch = next(launches)
+            serial = library.symbol(launch.serial)
+            if not serial:
+                raise BackendError(f"the library lacks {launch.serial}")
+            parallel = library.symbol(launch.parallel) if launch.parallel else 0
+            yield ("launch", serial, parallel, launch.work)
+        elif instruction.op == "call":
+            step = externs[instruction.names[0]]
+            ins = tuple(_view(plan, name, numbers) for name in step.operands)
+            yield ("call", _callable(step), ins, (_view(plan, step.buffer, numbers),))
+
+
+def _view(plan: Plan, name: str, numbers: dict[str, int]) -> tuple[Any, ...]:
+    buffer = plan.buffer(name)
+    strides = tuple(stride * buffer.dtype.itemsize for stride in buffer.strides)
+    return (numbers[name], buffer.dtype, buffer.shape, strides, 0)
+
+
+def _callable(step: Extern) -> Callable[..., None]:
+    """The external call on views: operands, then the output that it fills."""
+    function = getattr(np, step.function)
+
+    def call(*views: Any) -> None:
+        *operands, out = views
+        if _recorded and step.buffer in _recorded[-1]:
+            out[...] = _recorded[-1][step.buffer].reshape(out.shape)
+        else:
+            with np.errstate(all="ignore"):
+                function(*operands, out=out)
+
+    return call
+

@@ -1,0 +1,147 @@
+"""Iteration spaces, vector axes, parallel depth and index width: shared by every backend.
+
+Takes a ``Nest``; gives how its loops may be run. Nothing here changes a bit of the result, so none of
+it stands in the nest. Holds seed Algorithm 8.1 and the choice of the loop that becomes lanes. Needs no
+compiler. Not here: any text of a program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .index import Symbol
+from .nest import Let, Local, Loop, Nest, Statement, Store, walk
+from .node import Buffer
+from .ops import OPS
+
+
+def parallel_depth(ranges: Sequence[int], threads: int, minimum: int) -> int:
+    """How many loops from the outermost take part in the parallelism (seed Algorithm 8.1).
+
+    Args:
+        ranges: extents of the loops, outermost first, all of them (reduced ones too).
+        threads: P.
+        minimum: m, iterations a thread must get at least.
+    """
+    sequential = math.prod(ranges)
+    parallel, depth = 1, 0
+    for extent in ranges:
+        if parallel >= 2 * threads or parallel == threads:
+            break
+        if sequential / threads < minimum:
+            break
+        depth += 1
+        parallel *= extent
+        sequential //= max(extent, 1)
+    return depth
+
+
+def loops_inside(body: Sequence[Statement]) -> list[Loop]:
+    """The loops directly in a body."""
+    return [statement for statement in body if isinstance(statement, Loop)]
+
+
+def form(loop: Loop, buffers: dict[str, Buffer]) -> str:
+    """How a loop is run: ``"vector"``, ``"lanes"`` (a reduction's own) or ``"scalar"``.
+
+    A reduced loop in the order *lanes* becomes lanes itself. A parallel loop becomes a vector when
+    it is innermost, or holds only reduced loops in another order (a column sum: one lane a column),
+    and an access is contiguous along it or an operation is dear.
+    """
+    if loop.kind == "reduced":
+        return "lanes" if all(a.order.form == "lanes" for a in loop.accumulators) else "scalar"
+    inside = [s for s in walk(loop.body) if isinstance(s, Loop)]
+    blocked = any(
+        inner.kind == "parallel" or any(a.order.form == "lanes" for a in inner.accumulators)
+        for inner in inside
+    )
+    if blocked or any(isinstance(s, Local) for s in walk(loop.body)):
+        return "scalar"
+    dear = any(isinstance(s, Let) and s.op in OPS and OPS[s.op].heavy for s in walk(loop.body))
+    return "vector" if dear or _contiguous(loop, buffers) else "scalar"
+
+
+def _contiguous(loop: Loop, buffers: dict[str, Buffer]) -> bool:
+    return any(
+        statement.access.flat(buffers[statement.access.buffer]).coefficient(loop.symbol) == 1
+        for statement in walk(loop.body)
+        if isinstance(statement, (Let, Store)) and statement.access is not None
+    )
+
+
+def wide_types(body: Sequence[Statement], symbol: Symbol) -> bool:
+    """True when a 64-bit value varies along the loop, so that a vector holds half the lanes."""
+    return any(dtype.itemsize == 8 for dtype in _varying_dtypes(body, symbol))
+
+
+def _varying_dtypes(body: Sequence[Statement], symbol: Symbol) -> Iterator[np.dtype]:
+    varying: set[str] = set()
+    for statement in walk(tuple(body)):
+        if isinstance(statement, Let):
+            along = statement.access is not None and any(
+                symbol in entry.symbols() for entry in statement.access.index
+            )
+            if along or any(a in varying for a in statement.args if isinstance(a, str)):
+                varying.add(statement.name)
+                yield statement.dtype
+        elif isinstance(statement, Loop):
+            for accumulator in statement.accumulators:
+                varying.add(accumulator.name)
+                yield accumulator.dtype
+
+
+def chain(nest: Nest) -> list[Loop]:
+    """The outermost parallel loops that hold nothing but values and one further loop."""
+    loops: list[Loop] = []
+    body: Sequence[Statement] = nest.body
+    while True:
+        inside = loops_inside(body)
+        plain = all(isinstance(s, (Let, Loop)) for s in body)
+        if len(inside) != 1 or not plain or inside[0].kind != "parallel":
+            return loops
+        loops.append(inside[0])
+        body = inside[0].body
+
+
+def extents(nest: Nest) -> list[int]:
+    """Extents along the deepest path of loops: what Algorithm 8.1 is given."""
+    out: list[int] = []
+    body: Sequence[Statement] = nest.body
+    while loops_inside(body):
+        deepest = max(loops_inside(body), key=lambda loop: loop.symbol.extent)
+        out.append(deepest.symbol.extent)
+        body = deepest.body
+    return out
+
+
+def work(nest: Nest) -> int:
+    """A serial cost estimate: iterations times operations, a dear operation counting 8."""
+
+    def cost(body: Sequence[Statement]) -> int:
+        total = 0
+        for statement in body:
+            if isinstance(statement, Loop):
+                total += statement.symbol.extent * cost(statement.body)
+            elif isinstance(statement, Let) and statement.op in OPS:
+                total += 8 if OPS[statement.op].heavy else 1
+            else:
+                total += 1
+        return total
+
+    return cost(nest.body)
+
+
+def needs_64_bit(buffers: Sequence[Buffer]) -> bool:
+    """True when an element number of some buffer's storage exceeds 32 bits (seed §8).
+
+    Storage extent counts, not the number of elements: ``1 + sum((extent - 1) * |stride|)``.
+    """
+    return any(
+        1 + sum((e - 1) * abs(s) for e, s in zip(b.shape, b.strides, strict=True)) > 2**31 - 1
+        for b in buffers
+        if b.size
+    )
+
