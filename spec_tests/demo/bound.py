@@ -26,6 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from stax_ref.elementary import ULP
+from stax_ref.ops import planned_order
+
 NUMPY_ULP = 4.0
 
 
@@ -97,8 +100,6 @@ def _function(name: str, pass_on: Callable[[Bounded], np.ndarray]) -> Callable[.
     """The rule of an elementary function: both sides within their published accuracy."""
 
     def rule(value: np.ndarray, operand: Bounded) -> np.ndarray:
-        from stax_ref.elementary import ULP
-
         with np.errstate(all="ignore"):
             return _rounded(value, pass_on(operand), NUMPY_ULP + ULP[name, str(value.dtype)])
 
@@ -187,18 +188,17 @@ def _numpy_depth(array: np.ndarray) -> int:
     return 20 + max(0, math.ceil(math.log2(blocks))) + math.ceil(array.size / 8192)
 
 
-def _stax_depth(count: int) -> int:
-    """The same of Stax's planned order over the last axis: semantics.md section 3.
-
-    Chunks of 4096 elements, in a chunk 32 lanes folded by halves, chunks by adjacent pairs.
-    """
-    return 4096 // 32 + 5 + math.ceil(math.log2(max(1, math.ceil(count / 4096))))
+def _stax_depth(array: np.ndarray) -> int:
+    """The same of Stax's planned order: lanes in a chunk, folded by halves; chunks by pairs."""
+    order = planned_order(array.dtype, last_axis=True)
+    chunks = math.ceil(array.size / order.chunk)
+    return order.chunk // order.lanes + math.ceil(math.log2(order.lanes) + math.log2(chunks))
 
 
 def _mean(operand: Bounded) -> Bounded:
     value = np.mean(operand.value)
     dtype, count = operand.value.dtype, operand.value.size
-    depths = _numpy_depth(operand.value), _stax_depth(count)
+    depths = _numpy_depth(operand.value), _stax_depth(operand.value)
     gammas = sum(_gamma(depth, dtype) for depth in depths)
     absolute = np.sum(np.abs(operand.value.astype(np.float64)) + operand.error)
     passed_on = np.sum(operand.error) / count + gammas * absolute / count
