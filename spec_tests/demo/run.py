@@ -164,18 +164,20 @@ def best_time(call: Callable[[], Any], budget: float = 0.4) -> float:
     return best
 
 
-OPERATOR = re.compile(r"^(\s+\S.* = \w+) - (\w+;)", re.MULTILINE)
+# A difference of two values of a kernel; its functions and loop bounds stand elsewhere.
+DIFFERENCE = re.compile(r"^( +const f\w+ t\d+ = t\d+) - (t\d+;)$", re.MULTILINE)
 
 
 def swap_an_operator(source: str) -> str:
-    """The C text of a kernel with its first subtraction made an addition.
+    """The C text of a program with the first subtraction of its kernels made an addition.
 
     Raises ValueError when the text has no such line, since then nothing would be shown.
     """
-    broken, count = OPERATOR.subn(r"\1 + \2", source, count=1)
+    functions, kernel, kernels = source.partition("/* kernel")
+    broken, count = DIFFERENCE.subn(r"\1 + \2", kernels, count=1)
     if count != 1:
         raise ValueError("the generated C has no subtraction to break")
-    return broken
+    return functions + kernel + broken
 
 
 def draw(
