@@ -1,0 +1,59 @@
+"""Stax: a tensor-kernel compiler for NumPy functions, in pure Python up to the plan.
+
+    import stax_ref as stax
+
+    @stax.jit
+    def normalise(x):
+        return x / np.sum(x, axis=-1, keepdims=True)
+
+Reading order: ``compile`` (the list of stages), ``ops`` (the semantics page), ``graph``, ``node``,
+``nest``, ``plan`` (the four representations), then any stage by its word: ``trace lower depend fuse
+order memory nesting plan``, and ``interpret``, the oracle. The stages are loaded at the first call.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .config import Config, configured
+from .errors import (
+    BackendError,
+    ConfigError,
+    DtypeError,
+    InvariantError,
+    ShapeError,
+    StaxError,
+    TraceError,
+    Unsupported,
+    UnsupportedOperation,
+    ValueDependent,
+)
+from .jit import Jitted, jit
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BackendError",
+    "Config",
+    "ConfigError",
+    "DtypeError",
+    "InvariantError",
+    "Jitted",
+    "ShapeError",
+    "StaxError",
+    "TraceError",
+    "Unsupported",
+    "UnsupportedOperation",
+    "ValueDependent",
+    "__version__",
+    "configured",
+    "fallbacks",
+    "jit",
+]
+
+
+def fallbacks() -> int:
+    """How often ``backend="auto"`` fell back to the interpreter in this process."""
+    module: Any = importlib.import_module("stax_ref.jit")
+    return int(module.fallbacks)

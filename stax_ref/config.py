@@ -92,12 +92,14 @@ def from_environment() -> Config:
     return Config(backend=os.environ.get("STAX_BACKEND", "auto"), check=int(check))
 
 
-_stack: list[Config] = []
+state: dict[str, Config | None] = {"current": None}
+"""The innermost ``configured`` block, or None; compiled programs guard on its identity."""
 
 
 def current() -> Config:
     """The configuration in force: the innermost ``configured`` block, or the environment."""
-    return _stack[-1] if _stack else from_environment()
+    inside = state["current"]
+    return from_environment() if inside is None else inside
 
 
 @contextlib.contextmanager
@@ -116,8 +118,10 @@ def configured(**changes: object) -> Iterator[Config]:
             raise ConfigError(
                 f"{name!r} is not an option", instead="one of " + ", ".join(sorted(known))
             )
-    _stack.append(replace(current(), **changes))  # type: ignore[arg-type]  # names checked above
+    before = state["current"]
+    inside = replace(current(), **changes)  # type: ignore[arg-type]  # names are checked above
+    state["current"] = inside
     try:
-        yield _stack[-1]
+        yield inside
     finally:
-        _stack.pop()
+        state["current"] = before

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,23 @@ from .node import Access, Buffer, Node, run
 from .ops import apply, reduce_planned
 from .plan import Extern, Plan
 
-Externs = dict[str, np.ndarray]
+
+@dataclass(slots=True)
+class Recording:
+    """What one ladder has learned on the way.
+
+    Args:
+        externs: results of external calls by buffer; made once, handed to every later rung.
+        divided_by_zero: an integer division met a zero divisor (semantics 3).
+    """
+
+    externs: dict[str, np.ndarray] = field(default_factory=dict)
+    divided_by_zero: bool = False
+
+    def notice(self, op: str, args: Sequence[Any]) -> None:
+        """Remember a zero divisor of an integer division."""
+        if op in ("floor_divide", "remainder") and not np.all(args[1]):
+            self.divided_by_zero = True
 
 POISON = 0xFF
 """Byte of dead memory: NaN in every float dtype, -1 in every integer dtype."""
@@ -104,18 +121,18 @@ def input_storage(plan_inputs: Sequence[Any], names: Sequence[str], arguments: S
 
 
 def _extern_result(
-    function: str, operands: Sequence[np.ndarray], out: str, externs: Externs
+    function: str, operands: Sequence[np.ndarray], out: str, recording: Recording
 ) -> np.ndarray:
     """The recorded result of an external call; recorded now if it is the first."""
-    if out not in externs:
+    if out not in recording.externs:
         with np.errstate(all="ignore"):
-            externs[out] = np.ascontiguousarray(getattr(np, function)(*operands))
-    return externs[out]
+            recording.externs[out] = np.ascontiguousarray(getattr(np, function)(*operands))
+    return recording.externs[out]
 
 
 # rung 2: nodes -----------------------------------------------------------------------------------
 def run_nodes(
-    lowered: Lowered, graph: Graph, arguments: Sequence[Any], externs: Externs
+    lowered: Lowered, graph: Graph, arguments: Sequence[Any], recording: Recording
 ) -> tuple[np.ndarray, ...]:
     """Each node alone on whole arrays: the planned meaning.
 
@@ -123,7 +140,7 @@ def run_nodes(
         lowered: nodes before fusion.
         graph: for the inputs.
         arguments: one array or Python scalar per input.
-        externs: results of external calls so far; new ones are added.
+        recording: what earlier rungs learned; added to.
 
     Returns:
         one array per output.
@@ -137,7 +154,7 @@ def run_nodes(
         for node in lowered.nodes:
             if node.is_extern:
                 operands = [storage[n].reshape(buffers[n].shape) for n in node.operands]
-                result = _extern_result(node.function, operands, node.buffer, externs)
+                result = _extern_result(node.function, operands, node.buffer, recording)
                 storage[node.buffer][:] = result.reshape(-1)
             else:
                 run(node.body, _WholeNode(node, buffers, storage))
@@ -190,13 +207,13 @@ def _axis(symbol: Symbol, axis: int, ndim: int) -> np.ndarray:
 
 
 # rung 3: nests, whole arrays ---------------------------------------------------------------------
-def run_nests(plan: Plan, arguments: Sequence[Any], externs: Externs) -> tuple[np.ndarray, ...]:
+def run_nests(plan: Plan, arguments: Sequence[Any], recording: Recording) -> tuple[np.ndarray, ...]:
     """The plan's kernels on whole arrays, every buffer with storage of its own.
 
     Args:
         plan: the plan.
         arguments: one array or Python scalar per input.
-        externs: results of external calls so far; new ones are added.
+        recording: what earlier rungs learned; added to.
 
     Returns:
         one array per output.
@@ -209,18 +226,21 @@ def run_nests(plan: Plan, arguments: Sequence[Any], externs: Externs) -> tuple[n
         for step in plan.steps:
             if isinstance(step, Extern):
                 operands = [storage[n].reshape(buffers[n].shape) for n in step.operands]
-                result = _extern_result(step.function, operands, step.buffer, externs)
+                result = _extern_result(step.function, operands, step.buffer, recording)
                 storage[step.buffer][:] = result.reshape(-1)
             else:
-                _WholeNest(step, storage).body(step.body, 0)
+                _WholeNest(step, storage, recording).body(step.body, 0)
     return tuple(storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)
 
 
 class _WholeNest:
     """Evaluates a nest with one array axis per loop level; siblings reuse the level's axis."""
 
-    def __init__(self, nest: Nest, storage: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, nest: Nest, storage: dict[str, np.ndarray], recording: Recording
+    ) -> None:
         self.storage = dict(storage)
+        self.recording = recording
         self.buffers = {buffer.name: buffer for buffer in nest.buffers}
         self.ndim = _depth(nest.body)
         self.symbols: dict[str, np.ndarray] = {}
@@ -273,6 +293,7 @@ class _WholeNest:
         if statement.op == "undef":
             return np.full((), np.frombuffer(bytes([POISON]) * 8, statement.dtype)[0])
         args = tuple(self._value(argument) for argument in statement.args)
+        self.recording.notice(statement.op, args)
         return apply(statement.op, args, statement.dtype)
 
     def _value(self, argument: Argument) -> Any:
@@ -311,14 +332,14 @@ def _depth(body: Sequence[Statement]) -> int:
 
 # rung 4: points ----------------------------------------------------------------------------------
 def run_points(
-    plan: Plan, arguments: Sequence[Any], externs: Externs, seed: int = 0
+    plan: Plan, arguments: Sequence[Any], recording: Recording, seed: int = 0
 ) -> tuple[np.ndarray, ...]:
     """The plan point by point: parallel loops shuffled, planned arena, dead memory poisoned.
 
     Args:
         plan: the plan.
         arguments: one array or Python scalar per input.
-        externs: results of external calls so far; new ones are added.
+        recording: what earlier rungs learned; added to.
         seed: seed of the shuffles.
 
     Returns:
@@ -332,7 +353,7 @@ def run_points(
             memory.poison_dead(number)
             if isinstance(step, Extern):
                 operands = [memory.storage[n].reshape(buffers[n].shape) for n in step.operands]
-                result = _extern_result(step.function, operands, step.buffer, externs)
+                result = _extern_result(step.function, operands, step.buffer, recording)
                 memory.storage[step.buffer][:] = result.reshape(-1)
             else:
                 _PointNest(step, memory.storage, shuffle).body(step.body)

@@ -6,12 +6,15 @@ printing (``emit``, ``loops``, ``values``, ``functions``), the toolchain and the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stax_native import cache, toolchain
 from stax_native.backend import Source
 from stax_native.loading import NativeProgram, build
 from stax_ref.plan import Plan
 
 from .emit import emit as _emit
+from .emit import emit_batch
 
 
 class CBackend:
@@ -44,6 +47,14 @@ class CBackend:
         """
         path = cache.get_library(source.text, self._toolchain, source.parallel)
         return build(path, source, plan)
+
+
+    def load_batch(self, plans: Sequence[Plan]) -> list[NativeProgram]:
+        """Compile several plans as one translation unit, for suites of many small programs."""
+        sources = emit_batch(plans, self._toolchain.isa, self._toolchain.has_openmp)
+        openmp = any(source.parallel for source in sources)
+        path = cache.get_library(sources[0].text, self._toolchain, openmp)
+        return [build(path, source, plan) for source, plan in zip(sources, plans, strict=True)]
 
 
 def backend() -> CBackend:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stax_native.backend import Launch, Source
 from stax_ref import tiling
@@ -31,7 +31,7 @@ GRAIN = 64
 
 _RESERVED = re.compile(
     r"(?:[tain]\d*|[ijo]\d+|r|r_0|b|c|u|l|at|stop|begin|end|flags|threads|thread|env|[vpsq]_.*|lane_.*"
-    r"|[fiu](?:8|32|64)(?:x\d+)?|stax_.*|k\d+.*|auto|break|case|char|const|continue|default|do|double"
+    r"|[fiu](?:8|32|64)(?:x\d+)?|stax_.*|p?\d*_?k\d+.*|auto|break|case|char|const|continue|default|do|double"
     r"|else|enum|extern|float|for|goto|if|inline|int|long|main|register|restrict|return|short|signed"
     r"|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while|omp_.*|_.*)$"
 )
@@ -56,6 +56,17 @@ def c_name(name: str) -> str:
     return f"{plain}_" if _RESERVED.match(plain) else plain
 
 
+@dataclass(slots=True)
+class _Part:
+    """One plan's share of a translation unit."""
+
+    plan: Plan
+    functions: set[tuple[str, str]]
+    lines: list[str]
+    launches: tuple[Launch, ...]
+    scratch: tuple[int, ...]
+
+
 def emit(plan: Plan, isa: str, threads: bool = True) -> Source:
     """Print a plan for a vector level.
 
@@ -67,46 +78,54 @@ def emit(plan: Plan, isa: str, threads: bool = True) -> Source:
     Raises:
         Unsupported: a kernel needs what this backend does not have.
     """
+    return emit_batch([plan], isa, threads)[0]
+
+
+def emit_batch(plans: Sequence[Plan], isa: str, threads: bool = True) -> list[Source]:
+    """Print several plans into one translation unit: one text, one compile, a source per plan.
+
+    A conformance suite compiles thousands of small programs; together they cost half as much.
+    """
+    single = len(plans) == 1
+    parts = [_part(p, isa, threads, "" if single else f"p{k}_") for k, p in enumerate(plans)]
+    level = list(LEVEL_BYTES)[::-1].index(isa)
+    head = [f"// {part.plan.name}: {part.plan.kernels} kernels, written by Stax" for part in parts]
+    head += [f"#define STAX_LEVEL {level}", '#include "stax_simd.h"', ""]
+    if any(launch.parallel for part in parts for launch in part.launches):
+        head += ["int omp_get_thread_num(void);", "int omp_get_num_threads(void);", ""]
+    dtypes = {"f32": "float32", "f64": "float64"}
+    functions = sorted({function for part in parts for function in part.functions})
+    lines = [*head, *(function_source(op, dtypes[v.split("x")[0]], v) for op, v in functions)]
+    for part in parts:
+        lines += part.lines
+    text = "\n".join(lines).rstrip() + "\n"
+    return [Source("c", text, part.launches, part.scratch) for part in parts]
+
+
+def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
+    """The functions and entries of one plan; names start with the prefix."""
     numbers = {buffer.name: k for k, buffer in enumerate(plan.buffers)}
     scratch: list[int] = []
     units: dict[str, _Unit] = {}
     for launch in plan.launches:
         for nest in launch:
-            unit = _unit(nest, isa, numbers, len(plan.buffers) + len(scratch))
+            named = replace(nest, name=prefix + nest.name)
+            unit = _unit(named, isa, numbers, len(plan.buffers) + len(scratch))
             scratch += unit.scratch
             units[nest.name] = unit
-    functions = sorted({f for unit in units.values() for f in unit.functions})
+    lines = [line for unit in units.values() for line in (*unit.lines, "")]
     launches = []
-    entries: list[str] = []
     for number, launch in enumerate(plan.launches):
         total = sum(tiling.work(nest) for nest in launch)
-        parts = [units[nest.name] for nest in launch]
-        parallel = threads and total >= PARALLEL_WORK and any(unit.total > 1 for unit in parts)
-        entries += _entries(number, parts, parallel)
-        launches.append(
-            Launch(
-                tuple(nest.name for nest in launch),
-                f"stax_launch_{number}_serial",
-                f"stax_launch_{number}_parallel" if parallel else "",
-                total,
-            )
-        )
-    level = list(LEVEL_BYTES)[::-1].index(isa)
-    head = [
-        f"// {plan.name}: {plan.kernels} kernels, written by Stax",
-        f"#define STAX_LEVEL {level}",
-        '#include "stax_simd.h"',
-        "",
-    ]
-    if any(launch.parallel for launch in launches):
-        head += ["int omp_get_thread_num(void);", "int omp_get_num_threads(void);", ""]
-    dtypes = {"f32": "float32", "f64": "float64"}
-    text = [*head]
-    text += [function_source(op, dtypes[v.split("x")[0]], v) for op, v in functions]
-    for unit in units.values():
-        text += [*unit.lines, ""]
-    text += entries
-    return Source("c", "\n".join(text) + "\n", tuple(launches), tuple(scratch))
+        shared = [units[nest.name] for nest in launch]
+        parallel = threads and total >= PARALLEL_WORK and any(unit.total > 1 for unit in shared)
+        symbol = f"stax_launch_{prefix}{number}"
+        lines += _entries(symbol, shared, parallel)
+        names = tuple(nest.name for nest in launch)
+        entry = f"{symbol}_parallel" if parallel else ""
+        launches.append(Launch(names, f"{symbol}_serial", entry, total))
+    functions = {function for unit in units.values() for function in unit.functions}
+    return _Part(plan, functions, lines, tuple(launches), tuple(scratch))
 
 
 def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> _Unit:
@@ -265,10 +284,10 @@ def _chunk_finish(
     printer.line_at(0, "}")
 
 
-def _entries(number: int, units: Sequence[_Unit], parallel: bool) -> list[str]:
+def _entries(symbol: str, units: Sequence[_Unit], parallel: bool) -> list[str]:
     """The entries of one launch; every thread sets and restores its float environment."""
     lines = [
-        f"int stax_launch_{number}_serial(void *const *b) {{",
+        f"int {symbol}_serial(void *const *b) {{",
         "    int flags = 0;",
         "    const u32 env = stax_enter();",
     ]
@@ -284,7 +303,7 @@ def _entries(number: int, units: Sequence[_Unit], parallel: bool) -> list[str]:
     if not parallel:
         return lines
     lines += [
-        f"int stax_launch_{number}_parallel(void *const *b, int threads) {{",
+        f"int {symbol}_parallel(void *const *b, int threads) {{",
         "    int flags = 0;",
         "#pragma omp parallel num_threads(threads)",
         "    {",

@@ -1,0 +1,459 @@
+"""jit: the decorator, specialisation, and the staged API.
+
+Takes the user's function; gives a callable that is compiled once per argument types and the steps in
+between as objects (JAX's words): ``fn.trace(*args)``, ``fn.lower(*args)``, ``.compile()``. Holds what a
+specialisation depends on: shapes, dtypes and strides of arrays, types of Python scalars, values of
+static arguments, what the function reads besides its arguments, and the configuration. Not here: the
+stages (``compile``), what is printed (``report``), comparing with the oracle (``ladder``).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from . import capture, config, dtypes
+from .compile import Program, compile_graph
+from .config import Config
+from .errors import BackendError, ConfigError, DtypeError
+from .graph import Graph
+from .interpret import Recording, run_nests, wrap
+from .node import Node
+from .plan import Plan
+from .trace import element_strides, trace
+
+Specs = tuple[tuple[str, Any], ...]
+
+fallbacks = 0
+"""How often ``backend="auto"`` fell back to the interpreter in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A traced function for one set of argument types."""
+
+    graph: Graph
+    config: Config
+
+    def lower(self) -> Staged:
+        """Run every stage."""
+        return Staged(compile_graph(self.graph, self.config))
+
+    def __str__(self) -> str:
+        return str(self.graph)
+
+
+class Executable:
+    """A compiled program for one set of argument types; call it with arrays of these types.
+
+    Attributes:
+        backend: name of the backend that runs it; ``"ref"`` is the interpreter.
+        source: the generated program, empty for the interpreter.
+        program: what every stage made.
+    """
+
+    def __init__(self, program: Program, backend: str, loaded: Any) -> None:
+        self.program = program
+        self.backend = backend
+        self.loaded = loaded
+        self.source: str = loaded.source.text if loaded is not None else ""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.program.plan
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it.
+
+        Args:
+            *arguments: arrays and scalars of the types it was compiled for, static ones left out.
+        """
+        if self.loaded is not None:
+            return self.loaded(*arguments)
+        return run_reference(self.plan, arguments)
+
+
+def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
+    """The interpreter as a backend: whole-array kernels, outputs as the user's function gives."""
+    recording = Recording()
+    full = [*arguments, *(e.array for e in plan.inputs if e.kind == "captured")]
+    outputs = run_nests(plan, full, recording)
+    if recording.divided_by_zero:
+        report_division(1)
+    return wrap(plan, outputs)
+
+
+def report_division(flags: int) -> None:
+    """Do what NumPy does after an integer division by zero, under the caller's errstate."""
+    if flags:
+        np.floor_divide(np.ones(1, np.int64), np.zeros(1, np.int64))
+
+
+class Staged:
+    """A program after every stage, before any backend.
+
+    Attributes:
+        program: what every stage made.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def plan(self) -> Plan:
+        """The plan: ``.kernels``, ``.bytes_moved``, ``.arena_bytes``."""
+        return self.program.plan
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The materialised nodes before fusion."""
+        return self.program.lowered.nodes
+
+    def text(self, stage: str) -> str:
+        """A stage as text: ``trace lower depend fuse order memory nest plan``."""
+        return self.program.text(stage)
+
+    def compile(
+        self, backend: str | None = None, edit: Callable[[str], str] | None = None
+    ) -> Executable:
+        """Hand the plan to a backend.
+
+        Args:
+            backend: its name, ``"ref"``, or None for the configuration's.
+            edit: changes the generated source before it is built; for experiments and for tests
+                that need a wrong kernel.
+
+        Raises:
+            Unsupported: the backend refuses an operation.
+            BackendError: it cannot build.
+            ConfigError: there is no such backend.
+        """
+        return _compile(self.program, backend or self.program.config.backend, edit)
+
+
+def _compile(
+    program: Program, name: str, edit: Callable[[str], str] | None = None
+) -> Executable:
+    if name == "ref":
+        return Executable(program, "ref", None)
+    try:
+        backend = _backend("c" if name == "auto" else name)
+        source = backend.emit(program.plan)
+        if edit is not None:
+            source = replace(source, text=edit(source.text))
+        executable = Executable(program, backend.name, backend.load(source, program.plan))
+    except (BackendError, ImportError) as error:
+        if name != "auto":
+            raise
+        return _fall_back(program, error)
+    _show_source(executable)
+    return executable
+
+
+def _fall_back(program: Program, error: Exception) -> Executable:
+    """``auto`` without a working backend: the interpreter, one warning, and a count."""
+    global fallbacks
+    if fallbacks == 0:
+        first = str(error).splitlines()[0]
+        warnings.warn(
+            f"no native backend ({first}); running the interpreter, which is slow",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+    fallbacks += 1
+    return Executable(program, "ref", None)
+
+
+@functools.cache
+def _backend(name: str) -> Any:
+    """The backend of this name; ``stax_native`` is found at run time, never imported by name."""
+    return importlib.import_module("stax_native.backend").find(name)
+
+
+def _show_source(executable: Executable) -> None:
+    report = importlib.import_module("stax_ref.report")
+    report.show_stages(executable.program, executable.source)
+
+
+class Jitted:
+    """A jitted function; see :func:`jit`."""
+
+    def __init__(
+        self, function: Callable[..., Any], static: tuple[str, ...], changes: dict[str, Any]
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._static = static
+        self._changes = changes
+        self._entries: dict[Any, tuple[Executable, tuple[Any, ...]]] = {}
+        self._lock = threading.RLock()
+        self._signature: inspect.Signature | None = None
+        self._places: tuple[capture.Place, ...] | None = None
+        self._call: Callable[..., Any] = _dispatcher(self._slow)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<stax.jit of {getattr(self._function, '__qualname__', self._function)}>"
+
+    # the staged API -------------------------------------------------------------------------------
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Run the function on tracers.
+
+        Args:
+            *args, **kwargs: as for a call; only types matter, and values of static arguments.
+
+        Raises:
+            TraceError: the function does something a trace cannot follow.
+        """
+        names, values = self._bind(args, kwargs)
+        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
+        return Traced(self._trace(names, specs), self._config())
+
+    def lower(self, *args: Any, **kwargs: Any) -> Staged:
+        """Trace and run every stage; arguments as for a call."""
+        return self.trace(*args, **kwargs).lower()
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What was fused, why, what was not and why; bytes moved; kernels; peak memory."""
+        report = importlib.import_module("stax_ref.report")
+        text: str = report.explain(self.lower(*args, **kwargs).program)
+        return text
+
+    def check(self, *args: Any, **kwargs: Any) -> Any:
+        """Climb the ladder on these arguments: plain NumPy, nodes, kernels, points, native.
+
+        Returns:
+            a ``ladder.Report``: prints per output whether bits are equal, or where not.
+        """
+        ladder = importlib.import_module("stax_ref.ladder")
+        names, values = self._bind(args, kwargs)
+        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
+        dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
+        program = compile_graph(self._trace(names, specs), self._config())
+        name = self._config().backend
+        executable = _compile(program, name) if name != "ref" else None
+        return ladder.climb(program, dynamic, executable)
+
+    # calls ----------------------------------------------------------------------------------------
+    def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call whose types no compiled program has matched so far."""
+        names, values = self._bind(args, kwargs)
+        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
+        executable, held = self._entry(names, specs)
+        dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
+        self._check_bounds(executable.plan, dynamic)
+        if self._config().check == 3 and executable.backend != "ref":
+            ladder = importlib.import_module("stax_ref.ladder")
+            ladder.demand(executable, dynamic)
+        loaded = executable.loaded
+        all_dynamic = all(spec[0] != "static" for spec in specs)
+        fast = hasattr(self._call, "add") and all_dynamic and not kwargs
+        if loaded is not None and loaded.is_direct and fast and self._config().check < 3:
+            if loaded.program not in self._call.programs:  # type: ignore[attr-defined]  # has add
+                self._call.add(loaded.program, self._guards(held))  # type: ignore[attr-defined]
+        return executable(*dynamic)
+
+    def _entry(
+        self, names: Sequence[str], specs: Specs
+    ) -> tuple[Executable, tuple[Any, ...]]:
+        with self._lock:
+            places = self._captures()
+            held = tuple(place.read() for place in places)
+            key = (specs, capture.snapshot(places), self._config())
+            entry = self._entries.get(key)
+            if entry is None:
+                program = compile_graph(self._trace(names, specs), self._config())
+                executable = _compile(program, self._config().backend)
+                if executable.loaded is not None:
+                    executable.loaded.program.on_flag = report_division
+                entry = self._entries[key] = (executable, held)
+            return entry
+
+    def _guards(self, held: tuple[Any, ...]) -> tuple[Any, ...]:
+        own = [(p.holder, p.key, value) for p, value in zip(self._captures(), held, strict=True)]
+        return (*own, (config.state, "current", config.state["current"]))
+
+    def _captures(self) -> tuple[capture.Place, ...]:
+        if self._places is None:
+            self._places = capture.places(self._function)
+        return self._places
+
+    def _config(self) -> Config:
+        return replace(config.current(), **self._changes)
+
+    def _trace(self, names: Sequence[str], specs: Specs) -> Graph:
+        name = getattr(self._function, "__name__", "function")
+        call = self._caller(names)
+        return trace(call, name if name.isidentifier() else "function", _pairs(names, specs))
+
+    def _caller(self, names: Sequence[str]) -> Callable[..., Any]:
+        """The function with every argument positional, whatever kind of parameter it was."""
+        parameters = self._parameters()
+        keyword = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+        if not keyword:
+            return self._function
+
+        def call(*values: Any) -> Any:
+            given = dict(zip(names, values, strict=True))
+            named = {n: given.pop(n) for n in list(given) if n in keyword}
+            return self._function(*given.values(), **named)
+
+        return call
+
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        if self._signature is None:
+            self._signature = inspect.signature(self._function)
+            unknown = set(self._static) - set(self._signature.parameters)
+            if unknown:
+                raise ConfigError(
+                    f"static_argnames has {sorted(unknown)[0]!r}, which is no parameter",
+                    instead="one of " + ", ".join(self._signature.parameters),
+                )
+        return dict(self._signature.parameters)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: Any) -> tuple[list[str], list[Any]]:
+        """Names and values of all arguments, positional order, defaults filled in."""
+        parameters = self._parameters()
+        assert self._signature is not None
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        names: list[str] = []
+        values: list[Any] = []
+        for name, value in bound.arguments.items():
+            kind = parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                names += [f"{name}{k}" for k in range(len(value))]
+                values += value
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                if value:
+                    raise ConfigError(
+                        "a jitted function cannot take **keywords", instead="named parameters"
+                    )
+            else:
+                names.append(name)
+                values.append(value)
+        return names, values
+
+    def _spec(self, name: str, value: Any) -> tuple[Any, ...]:
+        """What of an argument a specialisation depends on."""
+        if name in self._static:
+            try:
+                hash(value)
+            except TypeError:
+                raise ConfigError(
+                    f"the static argument {name} is not hashable", instead="a tuple, say"
+                ) from None
+            return ("static", value)
+        if type(value) in (bool, int, float):
+            return ("scalar", type(value))
+        if isinstance(value, (list, tuple)):
+            value = np.asarray(value)
+        if not isinstance(value, (np.ndarray, np.generic)):
+            raise DtypeError(
+                f"the argument {name} is a {type(value).__name__}",
+                instead=f"an array or a number, or static_argnames=({name!r},)",
+            )
+        array = _plain(value)
+        if not dtypes.is_supported(array.dtype):
+            raise DtypeError(
+                f"the argument {name} has dtype {array.dtype}",
+                instead=f"convert it; carried are {dtypes.supported_names()}",
+            )
+        return ("array", array.shape, array.dtype, element_strides(array))
+
+    def _check_bounds(self, plan: Plan, values: Sequence[Any]) -> None:
+        """NEP 50: a Python integer must fit the dtype of its partners."""
+        for entry, value in zip(plan.inputs, values, strict=False):
+            if entry.kind != "scalar" or type(value) is not int:
+                continue
+            low, high = entry.bounds or (-(2**63), 2**63 - 1)
+            if not low <= value <= high:
+                width = "int32" if high == 2**31 - 1 else "int64"
+                raise OverflowError(f"Python integer {value} out of bounds for {width}")
+
+
+def _pairs(names: Sequence[str], specs: Specs) -> list[tuple[str, Any]]:
+    return list(zip(names, specs, strict=True))
+
+
+def _plain(value: Any) -> Any:
+    """An argument as the runtime takes it: a native, aligned ndarray or a Python scalar."""
+    if type(value) in (bool, int, float):
+        return value
+    array = np.asarray(value)
+    if type(array) is not np.ndarray:
+        array = array.view(np.ndarray)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    regular = all(stride % array.itemsize == 0 for stride in array.strides)
+    return array if array.flags.aligned and regular else array.copy()
+
+
+def _dispatcher(slow: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """The native dispatcher when the runtime is installed, a plain function otherwise."""
+    if os.environ.get("STAX_BACKEND") != "ref":
+        try:
+            made: Callable[..., Any] = importlib.import_module("stax_native.runtime").Dispatcher(slow)
+            return made
+        except ImportError:
+            pass
+    return lambda *args, **kwargs: slow(args, kwargs)
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    backend: str | None = None,
+    static_argnames: str | Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Compile a NumPy function at its first call with each kind of arguments.
+
+    Args:
+        function: takes arrays and Python numbers, returns an array or a tuple or list of arrays.
+            Without it, a decorator is returned: ``@jit`` and ``@jit(backend="c")`` both work.
+        backend: ``"auto"`` (C, or the interpreter with one warning), ``"c"``, ``"ref"`` or the
+            name of a plug-in.
+        static_argnames: parameters whose values are known while tracing.
+        **options: fields of :class:`stax_ref.Config`.
+
+    Returns:
+        a callable with ``trace``, ``lower``, ``explain`` and ``check``. Its results are fresh
+        C-order arrays; 0-d results are NumPy scalars.
+
+    Raises:
+        ConfigError: an unknown option or backend.
+    """
+    known = {entry.name for entry in fields(Config)}
+    for name in options:
+        if name not in known:
+            raise ConfigError(
+                f"jit has no option {name!r}", instead="one of " + ", ".join(sorted(known))
+            )
+    changes = dict(options)
+    if backend is not None:
+        changes["backend"] = backend
+    replace(Config(), **changes)
+    static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    if function is None:
+        return lambda inner: Jitted(inner, static, changes)
+    if not callable(function):
+        raise ConfigError(
+            f"jit was given a {type(function).__name__}", instead="@jit above a function"
+        )
+    return Jitted(function, static, changes)

@@ -1,0 +1,220 @@
+"""What users look at: the explanation of a program, printed stages, and the dump folder.
+
+Takes a ``Program`` and a generated source; gives text and files. Holds ``explain``, ``STAX_SHOW`` and
+``STAX_DUMP``, and the NumPy script that reproduces a graph. Not here: the texts of the stages, which
+their own objects print.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from .compile import TEXTS, Program
+from .errors import ConfigError
+from .graph import Eqn, Graph, Literal, Operand
+from .nest import Nest
+from .plan import Extern, touched
+
+
+def explain(program: Program) -> str:
+    """What was fused, why, what was not and why; bytes moved; kernels; memory.
+
+    Args:
+        program: what every stage made.
+    """
+    plan, lowered = program.plan, program.lowered
+    signature = ", ".join(f"{e.value.name}: {e.value.type_text}" for e in program.graph.inputs)
+    lines = [
+        f"{plan.name}({signature})",
+        f"  {len(lowered.nodes)} nodes before fusion, {plan.kernels} kernels after"
+        + _externs(program),
+        f"  {plan.bytes_moved} bytes moved; reading every input and writing every output once "
+        f"takes {plan.least_bytes}",
+        f"  {plan.arena_bytes} bytes of intermediate memory",
+        "",
+        "nodes",
+    ]
+    for node in lowered.nodes:
+        place = f"  {node.where.short}" if node.where is not None else ""
+        source = f"  {node.where.text}" if node.where is not None else ""
+        lines.append(f"  {node.name}: {node.kind}{place}{source}")
+    if program.groups.decisions:
+        lines += ["", "decisions", *(f"  {d}" for d in program.groups.decisions)]
+    lines += ["", "kernels"]
+    for step in plan.steps:
+        moved = sum(plan.buffer(name).nbytes for name in touched(step))
+        what = ", ".join(step.nodes) if isinstance(step, Nest) else step.function
+        kind = "" if isinstance(step, Nest) else " (external call: NumPy)"
+        lines.append(f"  {step.name}: {what}{kind}, {moved} bytes moved")
+    lines += ["", "storage", *(f"  {slot}" for slot in plan.slots)]
+    return "\n".join(lines)
+
+
+def _externs(program: Program) -> str:
+    count = sum(isinstance(step, Extern) for step in program.plan.steps)
+    return f" and {count} external calls" if count else ""
+
+
+def wanted_stages() -> tuple[str, ...]:
+    """The words in ``STAX_SHOW``.
+
+    Raises:
+        ConfigError: a word is no stage.
+    """
+    words = tuple(w.strip() for w in os.environ.get("STAX_SHOW", "").split(",") if w.strip())
+    for word in words:
+        if word not in TEXTS and word != "source":
+            raise ConfigError(
+                f"STAX_SHOW={word!r} is not a stage",
+                instead="some of " + ", ".join([*TEXTS, "source"]) + ", joined by commas",
+            )
+    return words
+
+
+def show_stages(program: Program, source: str) -> None:
+    """Print the stages ``STAX_SHOW`` asks for and write the folder of ``STAX_DUMP``."""
+    for word in wanted_stages():
+        text = source if word == "source" else program.text(word)
+        print(f"== {word}\n{text}", file=sys.stderr)
+    folder = os.environ.get("STAX_DUMP")
+    if folder:
+        dump(program, source, folder)
+
+
+def dump(program: Program, source: str, folder: str) -> str:
+    """Write one program's stages, source, timings and a script that reproduces it.
+
+    Args:
+        program: what every stage made.
+        source: the generated program, may be empty.
+        folder: where a new folder named after the function is made.
+
+    Returns:
+        the path of the new folder.
+    """
+    os.makedirs(folder, exist_ok=True)
+    path = _fresh(os.path.join(folder, program.plan.name))
+    for number, word in enumerate(TEXTS, 1):
+        _write(path, f"{number:02d}_{word}.txt", program.text(word) + "\n")
+    if source:
+        _write(path, "source.c", source)
+    times = "".join(f"{word:8s} {1e3 * seconds:9.3f} ms\n" for word, seconds in program.seconds)
+    _write(path, "timings.txt", times)
+    _write(path, "repro.py", reproduction(program.graph))
+    return path
+
+
+def _fresh(base: str) -> str:
+    path, count = base, 1
+    while True:
+        try:
+            os.makedirs(path)
+        except FileExistsError:
+            path = f"{base}_{count}"
+            count += 1
+        else:
+            return path
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def reproduction(graph: Graph) -> str:
+    """A script that runs a graph through the ladder on random arguments of the same types."""
+    names = [entry.value.name for entry in graph.inputs]
+    lines = [
+        "import numpy as np",
+        "",
+        "import stax_ref as stax",
+        "",
+        "",
+        f"def {graph.name}({', '.join(names)}):",
+        *("    " + _equation(eqn) for eqn in graph.eqns),
+        f"    return {_returned(graph)}",
+        "",
+        "",
+        "rng = np.random.default_rng(0)",
+    ]
+    for entry in graph.inputs:
+        value = entry.value
+        if entry.kind == "scalar":
+            lines.append(f"{value.name} = {_scalar(value.dtype)}")
+            continue
+        lines.append(f"{value.name} = {_random(value.shape, value.dtype)}")
+        if entry.strides is not None:
+            lines.append(f"# the original had element strides {entry.strides}")
+    lines += [
+        f"report = stax.jit({graph.name}).check({', '.join(names)})",
+        "print(report)",
+        "raise SystemExit(not report.ok)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(dtype: np.dtype) -> str:
+    return {"f": "0.5", "i": "3", "b": "True"}[dtype.kind]
+
+
+def _random(shape: tuple[int, ...], dtype: np.dtype) -> str:
+    if dtype.kind == "f":
+        return f"rng.standard_normal({shape}).astype(np.{dtype})"
+    if dtype.kind == "b":
+        return f"rng.random({shape}) < 0.5"
+    return f"rng.integers(-9, 10, {shape}).astype(np.{dtype})"
+
+
+def _returned(graph: Graph) -> str:
+    names = [out.name for out in graph.outputs]
+    if graph.structure == "single":
+        return names[0]
+    return f"[{', '.join(names)}]" if graph.structure == "list" else f"({', '.join(names)},)"
+
+
+def _operand(operand: Operand) -> str:
+    if isinstance(operand, Literal):
+        if operand.dtype == np.bool_:
+            return f"np.bool_({bool(operand.value)})"
+        value = float(operand.value) if operand.dtype.kind == "f" else int(operand.value)
+        text = repr(value) if np.isfinite(value) else f'float("{value}")'
+        return f"np.{operand.dtype}({text})"
+    return operand.name
+
+
+def _equation(eqn: Eqn) -> str:
+    args = [_operand(a) for a in eqn.args]
+    params = dict(eqn.params)
+    if eqn.op == "cast":
+        return f"{eqn.out.name} = {_cast(eqn, args[0])}"
+    if eqn.op == "power":
+        return f"{eqn.out.name} = {args[0]} ** {params['exponent']}"
+    if eqn.op == "getitem":
+        return f"{eqn.out.name} = {args[0]}[{_index_text(params['index'])}]"
+    if eqn.op in ("reshape", "broadcast_to"):
+        return f"{eqn.out.name} = np.{eqn.op}({args[0]}, {eqn.out.shape})"
+    options = [f"{name}={value!r}" for name, value in params.items()]
+    return f"{eqn.out.name} = np.{eqn.op}({', '.join([*args, *options])})"
+
+
+def _cast(eqn: Eqn, argument: str) -> str:
+    operand = eqn.args[0]
+    if not isinstance(operand, Literal) and operand.weak:
+        return f"{argument} * np.ones((), np.{eqn.out.dtype})"
+    return f"{argument}.astype(np.{eqn.out.dtype})"
+
+
+def _index_text(index: Sequence[object]) -> str:
+    parts = []
+    for entry in index:
+        if isinstance(entry, tuple):
+            start, step, count = entry
+            stop = start + step * count
+            parts.append(f"{start}:{stop if stop >= 0 else ''}:{step}")
+        else:
+            parts.append(str(entry))
+    return ", ".join(parts) + ("," if len(parts) == 1 else "")
