@@ -1,0 +1,1 @@
+"""Expected texts: every stage of a few programs, and the C of about a dozen kernels."""
