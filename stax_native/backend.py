@@ -1,9 +1,9 @@
 """What a backend is, and where backends are found.
 
 Takes names; gives backend objects. Holds the ``Backend`` protocol (a name, ``emit``, ``load``), the
-``Source`` that goes between them, and the registry: built-in backends by module name, others through
-the entry-point group ``stax.backends``, which is only scanned for a name that is not built in. Not
-here: any one backend, the cache.
+``Source`` that goes between them, and the registry: built-in backends by module name, others
+through the entry-point group ``stax.backends``, which is only scanned for a name that is not built
+in. Not here: any one backend, the cache.
 """
 
 from __future__ import annotations

@@ -80,9 +80,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
     """
     library = Library(path)
     numbers = {buffer.name: k for k, buffer in enumerate(plan.buffers)}
-    arena = [
-        (numbers[slot.buffer], slot.offset) for slot in plan.slots if slot.kind == "arena"
-    ]
+    arena = [(numbers[slot.buffer], slot.offset) for slot in plan.slots if slot.kind == "arena"]
     end = plan.arena_bytes
     for k, nbytes in enumerate(source.scratch):
         arena.append((len(plan.buffers) + k, end))
@@ -160,4 +158,3 @@ def _callable(step: Extern) -> Callable[..., None]:
                 function(*operands, out=out)
 
     return call
-

@@ -71,9 +71,12 @@ def load(target: str) -> tuple[Jitted, str]:
     """
     path, _, name = target.rpartition(":")
     if not path or not os.path.isfile(path):
-        raise ConfigError(f"there is no file {path or target!r}", instead="stax explain FILE.py:NAME")
+        raise ConfigError(
+            f"there is no file {path or target!r}", instead="stax explain FILE.py:NAME"
+        )
     spec = importlib.util.spec_from_file_location("stax_user_file", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -141,7 +144,9 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="stax", description="compile NumPy functions, and see how")
+    parser = argparse.ArgumentParser(
+        prog="stax", description="compile NumPy functions, and see how"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(name: str, run: Callable[[argparse.Namespace], int], text: str) -> Any:

@@ -1,9 +1,9 @@
 """What a traced function reads besides its arguments: globals and closure cells.
 
 Takes a Python function; gives the places it reads plain values from and what they held. A number or
-string found there is guarded by value, an array by identity (its elements are read at each call), so
-that rebinding a global never gives a stale result. Functions it calls by such a name are followed.
-Not here: recording arrays that turn up during a trace (``trace``).
+string found there is guarded by value, an array by identity (its elements are read at each call),
+so that rebinding a global never gives a stale result. Functions it calls by such a name are
+followed. Not here: recording arrays that turn up during a trace (``trace``).
 """
 
 from __future__ import annotations

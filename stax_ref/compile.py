@@ -1,7 +1,7 @@
 """compile: the list of stages, read top to bottom.
 
-Takes a traced graph and a configuration; gives a ``Program``: what every stage made. Each stage is a
-pure function of earlier results; its word is the file, the printed title, the dump file and the
+Takes a traced graph and a configuration; gives a ``Program``: what every stage made. Each stage is
+a pure function of earlier results; its word is the file, the printed title, the dump file and the
 golden folder. Not here: tracing and caching (``jit``), backends.
 """
 
@@ -89,5 +89,5 @@ def compile_graph(graph: Graph, config: Config) -> Program:
     if config.check:
         graph.check()
         made["plan"].check()
-    results = (made[word] for word, _ in STAGES)
-    return Program(config, graph, *results, seconds=tuple(seconds))
+    results: Any = [made[word] for word, _ in STAGES]
+    return Program(config, graph, *results, seconds=tuple(seconds))  # type: ignore[misc]  # 7 stages

@@ -3,7 +3,8 @@
 Takes the nodes of ``lower``; gives one ``Record`` per node: memory, whole and weak dependences and
 the iteration grouping. A recording handler runs each body; that is the whole analysis. Holds the
 normal form (per dependence: adjacent axes merged, unused trailing variables dropped, variables
-renamed) and the merging of a node's own loops. Not here: what may be fused (``looptree``, ``fuse``).
+renamed) and the merging of a node's own loops. Not here: what may be fused (``looptree``,
+``fuse``).
 """
 
 from __future__ import annotations
@@ -125,7 +126,9 @@ class Edges:
         for record in self.records:
             names = [writer[dep.buffer] for dep in record.reads if dep.buffer in writer]
             names += [dep.reader for dep in record.weak]
-            found[record.node.name] = tuple(dict.fromkeys(n for n in names if n != record.node.name))
+            found[record.node.name] = tuple(
+                dict.fromkeys(n for n in names if n != record.node.name)
+            )
         return found
 
     def __str__(self) -> str:
@@ -188,9 +191,7 @@ def _record(
     if merge_loops:
         flat = [access.flat(buffers[access.buffer]) for access in accesses]
         iteration = (merged_sizes(node.outer, flat), merged_sizes(node.inner, flat))
-    return Record(
-        node, tuple(writes), tuple(dict.fromkeys(reads)), weak, iteration, accesses
-    )
+    return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), weak, iteration, accesses)
 
 
 def _current(name: str, renamed: dict[str, str]) -> str:
@@ -234,14 +235,13 @@ def normal_form(
     access: Access, buffers: dict[str, Buffer], symbols: Sequence[Symbol], name: str
 ) -> MemoryDep:
     """The dependence of one access: merged axes, no unused trailing variables, ``c0, c1, ...``."""
-    index = access.flat(buffers[access.buffer])
-    merged, index = merge_axes(symbols, [index])
+    merged, (index,) = merge_axes(symbols, [access.flat(buffers[access.buffer])])
     kept = list(merged)
-    while kept and kept[-1] not in index[0].symbols():
+    while kept and kept[-1] not in index.symbols():
         kept.pop()
     renamed = {old: variable(Symbol(f"c{k}", old.extent)) for k, old in enumerate(kept)}
     sizes = tuple(symbol.extent for symbol in kept)
-    return MemoryDep(name, index[0].subs(renamed), sizes)
+    return MemoryDep(name, index.subs(renamed), sizes)
 
 
 def merge_axes(

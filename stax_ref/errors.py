@@ -4,7 +4,7 @@
 
     StaxError
     ├── TraceError (TypeError)       the function does something that a trace cannot follow
-    │   ├── ValueDependent           a branch, loop or conversion needs a value that is not known yet
+    │   ├── ValueDependent           a branch, loop or conversion needs a value not known yet
     │   └── UnsupportedOperation     NumPy has it, Stax does not
     ├── ShapeError (ValueError)      shapes or axes that NumPy refuses too
     ├── IndexingError (IndexError)   indices that NumPy refuses too
@@ -30,7 +30,7 @@ _STAX_DIRECTORIES: set[str] = {os.path.dirname(os.path.abspath(__file__))}
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place in the user's code: file, line (from 1) and function name; equal to any other place."""
+    """A place in the user's code: file, line (from 1), function; equal to any other place."""
 
     file: str = field(compare=False)
     line: int = field(compare=False)

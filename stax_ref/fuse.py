@@ -106,9 +106,7 @@ class Groups:
     edges: Edges
 
     def __str__(self) -> str:
-        trees = [
-            f"{group.name}: {group.tree}" for group in self.groups if group.tree is not None
-        ]
+        trees = [f"{group.name}: {group.tree}" for group in self.groups if group.tree is not None]
         return "\n".join([*self.log, "", *map(str, self.decisions), "", *trees]).strip()
 
 
@@ -166,9 +164,7 @@ def fuse(edges: Edges, config: Config) -> Groups:
         _round(state)
         if len(state.groups) in (1, before):
             break
-    return Groups(
-        tuple(state.groups), tuple(state.decisions.values()), tuple(state.log), edges
-    )
+    return Groups(tuple(state.groups), tuple(state.decisions.values()), tuple(state.log), edges)
 
 
 def _own_tree(node: Node, buffers: Mapping[str, Buffer]) -> LoopTree:
@@ -227,7 +223,7 @@ def _round(state: _State) -> None:
 
 
 def _sharing_pairs(groups: Sequence[Group]) -> list[tuple[int, int]]:
-    """Positions of groups that touch a common buffer, earlier group first (line 2 of the algorithm)."""
+    """Positions of groups that touch a common buffer, earlier first (Algorithm 7.1, line 2)."""
     by_buffer: dict[str, list[int]] = {}
     for number, group in enumerate(groups):
         for name in sorted({dep.buffer for dep in group.touches}):
@@ -291,9 +287,7 @@ def _ordered(first: Group, second: Group, state: _State) -> list[Record]:
     )
 
 
-def _try_tree(
-    first: Group, second: Group, outer: tuple[int, ...], state: _State
-) -> LoopTree | str:
+def _try_tree(first: Group, second: Group, outer: tuple[int, ...], state: _State) -> LoopTree | str:
     nodes = [record.node for record in _ordered(first, second, state)]
     return loop_tree(nodes, state.buffers, outer)
 
@@ -302,7 +296,7 @@ def _by_positions(first: Group, second: Group, state: _State) -> tuple[str, Loop
     """The default reading: the deepest shared loops under which every distance is zero."""
     nodes = (*first.nodes, *second.nodes)
     shortest = min((node.outer_sizes for node in nodes), key=math.prod)
-    answer: LoopTree | str = "no outer loop is shared"
+    answer = "no outer loop is shared"
     for depth in range(len(shortest), 0 if shortest else -1, -1):
         attempt = _try_tree(first, second, shortest[:depth], state)
         if isinstance(attempt, LoopTree):
@@ -340,8 +334,8 @@ def _by_ranges(
         return "outer loop fusion depth is 0"
     if 0 < first.depth != depth or 0 < second.depth != depth:
         return "outer loop fusion depths differ"
-    tree = _try_tree(first, second, v1[:depth], state)
-    return tree if isinstance(tree, str) else ("OUTER_LOOP", tree)
+    outer = _try_tree(first, second, v1[:depth], state)
+    return outer if isinstance(outer, str) else ("OUTER_LOOP", outer)
 
 
 def _outer_depth(v1: tuple[int, ...], v2: tuple[int, ...]) -> int:
@@ -413,9 +407,7 @@ def _descending(
     return ordered
 
 
-def _makes_cycle(
-    first: Group, second: Group, groups: Sequence[Group], state: _State
-) -> bool:
+def _makes_cycle(first: Group, second: Group, groups: Sequence[Group], state: _State) -> bool:
     """Proposition 7.1: is there a path from one to the other through a third group?
 
     Ancestor sets are of the original graph; a fused group adds paths through its members, so the

@@ -2,7 +2,8 @@
 
 Takes what ``trace`` records; gives frozen records, their text and their checks. Holds one equation
 per NumPy call the user wrote, each with shape, dtype and the user's file and line. Flat lists, not
-object trees: printing is a loop and equality is linear. Not here: loops, indices, kernels (``node``).
+object trees: printing is a loop and equality is linear. Not here: loops, indices, kernels
+(``node``).
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class Graph:
         width = max((len(str(eqn)) for eqn in self.eqns), default=0)
         for eqn in self.eqns:
             place = f"  # {eqn.where.short}" if eqn.where is not None else ""
-            lines.append(f"  {str(eqn):<{width}}{place}" if place else f"  {eqn}")
+            lines.append(f"  {eqn!s:<{width}}{place}" if place else f"  {eqn}")
         return "\n".join(lines)
 
 

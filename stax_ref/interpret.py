@@ -3,10 +3,11 @@
 Takes a graph, nodes or a plan, and arrays; gives arrays. The rungs, in order:
 
 ``graph``   each equation with plain NumPy: *is* NumPy;
-``nodes``   each node alone, whole arrays: the planned meaning (reduction order, elementary sequences);
+``nodes``   each node alone, whole arrays: the planned meaning (reduction order, sequences);
 ``nests``   each fused kernel, whole arrays, statement by statement;
-``points``  each fused kernel point by point, every parallel loop shuffled, in the planned arena with
-            dead memory poisoned: the only rung that sees an illegal fusion or a short lifetime.
+``points``  each fused kernel point by point, every parallel loop shuffled, in the planned arena
+            with dead memory poisoned: the only rung that sees an illegal fusion or a lifetime
+            that ends too early.
 
 An external call is made once per ladder and its array handed to every later rung (semantics §2).
 Not here: comparing results (``ladder``), native code.
@@ -60,6 +61,7 @@ class Recording:
         if op in ("floor_divide", "remainder") and not np.all(args[1]):
             self.divided_by_zero = True
 
+
 POISON = 0xFF
 """Byte of dead memory: NaN in every float dtype, -1 in every integer dtype."""
 
@@ -76,8 +78,7 @@ def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
         one array per output.
     """
     values: dict[str, Any] = {
-        entry.value.name: argument
-        for entry, argument in zip(graph.inputs, arguments, strict=True)
+        entry.value.name: argument for entry, argument in zip(graph.inputs, arguments, strict=True)
     }
     with np.errstate(all="ignore"):
         for eqn in graph.eqns:
@@ -112,7 +113,9 @@ def _slice(entry: Any) -> Any:
 
 
 # storage -----------------------------------------------------------------------------------------
-def input_storage(plan_inputs: Sequence[Any], names: Sequence[str], arguments: Sequence[Any]) -> dict[str, np.ndarray]:
+def input_storage(
+    plan_inputs: Sequence[Any], names: Sequence[str], arguments: Sequence[Any]
+) -> dict[str, np.ndarray]:
     """Inputs as flat C-order arrays by buffer name; Python scalars as one element."""
     return {
         name: np.array(argument, dtype=entry.value.dtype, order="C").reshape(-1)
@@ -236,9 +239,7 @@ def run_nests(plan: Plan, arguments: Sequence[Any], recording: Recording) -> tup
 class _WholeNest:
     """Evaluates a nest with one array axis per loop level; siblings reuse the level's axis."""
 
-    def __init__(
-        self, nest: Nest, storage: dict[str, np.ndarray], recording: Recording
-    ) -> None:
+    def __init__(self, nest: Nest, storage: dict[str, np.ndarray], recording: Recording) -> None:
         self.storage = dict(storage)
         self.recording = recording
         self.buffers = {buffer.name: buffer for buffer in nest.buffers}

@@ -1,10 +1,11 @@
 """jit: the decorator, specialisation, and the staged API.
 
-Takes the user's function; gives a callable that is compiled once per argument types and the steps in
-between as objects (JAX's words): ``fn.trace(*args)``, ``fn.lower(*args)``, ``.compile()``. Holds what a
-specialisation depends on: shapes, dtypes and strides of arrays, types of Python scalars, values of
-static arguments, what the function reads besides its arguments, and the configuration. Not here: the
-stages (``compile``), what is printed (``report``), comparing with the oracle (``ladder``).
+Takes the user's function; gives a callable that is compiled once per argument types and the steps
+in between as objects (JAX's words): ``fn.trace(*args)``, ``fn.lower(*args)``, ``.compile()``. Holds
+what a specialisation depends on: shapes, dtypes and strides of arrays, types of Python scalars,
+values of static arguments, what the function reads besides its arguments, and the configuration.
+Not here: the stages (``compile``), what is printed (``report``), comparing with the oracle
+(``ladder``).
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from .graph import Graph
 from .interpret import Recording, run_nests, wrap
 from .node import Node
 from .plan import Plan
-from .trace import element_strides, trace
+from .trace import trace
+from .tracer import element_strides
 
 Specs = tuple[tuple[str, Any], ...]
 
@@ -141,9 +143,7 @@ class Staged:
         return _compile(self.program, backend or self.program.config.backend, edit)
 
 
-def _compile(
-    program: Program, name: str, edit: Callable[[str], str] | None = None
-) -> Executable:
+def _compile(program: Program, name: str, edit: Callable[[str], str] | None = None) -> Executable:
     if name == "ref":
         return Executable(program, "ref", None)
     try:
@@ -199,7 +199,7 @@ class Jitted:
         self._lock = threading.RLock()
         self._signature: inspect.Signature | None = None
         self._places: tuple[capture.Place, ...] | None = None
-        self._call: Callable[..., Any] = _dispatcher(self._slow)
+        self._call: Any = _dispatcher(self._slow)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
@@ -263,14 +263,12 @@ class Jitted:
         loaded = executable.loaded
         all_dynamic = all(spec[0] != "static" for spec in specs)
         fast = hasattr(self._call, "add") and all_dynamic and not kwargs
-        if loaded is not None and loaded.is_direct and fast and self._config().check < 3:
-            if loaded.program not in self._call.programs:  # type: ignore[attr-defined]  # has add
-                self._call.add(loaded.program, self._guards(held))  # type: ignore[attr-defined]
+        direct = loaded is not None and loaded.is_direct and self._config().check < 3
+        if fast and direct and loaded.program not in self._call.programs:
+            self._call.add(loaded.program, self._guards(held))
         return executable(*dynamic)
 
-    def _entry(
-        self, names: Sequence[str], specs: Specs
-    ) -> tuple[Executable, tuple[Any, ...]]:
+    def _entry(self, names: Sequence[str], specs: Specs) -> tuple[Executable, tuple[Any, ...]]:
         with self._lock:
             places = self._captures()
             held = tuple(place.read() for place in places)
@@ -408,7 +406,9 @@ def _dispatcher(slow: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Calla
     """The native dispatcher when the runtime is installed, a plain function otherwise."""
     if os.environ.get("STAX_BACKEND") != "ref":
         try:
-            made: Callable[..., Any] = importlib.import_module("stax_native.runtime").Dispatcher(slow)
+            made: Callable[..., Any] = importlib.import_module("stax_native.runtime").Dispatcher(
+                slow
+            )
             return made
         except ImportError:
             pass

@@ -1,8 +1,9 @@
 """The ladder: run a program on every rung and say which output differs first, and where.
 
 Takes a program, arguments and perhaps a native executable; gives a ``Report``. Holds what equality
-means (semantics §2): identical bits between planned rungs, NaN one class; between plain NumPy and the
-planned meaning the bound that ``rounding`` derives. Not here: the rungs themselves (``interpret``).
+means (semantics §2): identical bits between planned rungs, NaN one class; between plain NumPy and
+the planned meaning the bound that ``rounding`` derives. Not here: the rungs themselves
+(``interpret``).
 """
 
 from __future__ import annotations
@@ -197,9 +198,7 @@ def different(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return np.asarray((a.view(bits) != b.view(bits)) & ~both_nan).reshape(got.shape)
 
 
-def within(
-    name: str, plain: np.ndarray, planned: np.ndarray, bound: np.ndarray
-) -> Comparison:
+def within(name: str, plain: np.ndarray, planned: np.ndarray, bound: np.ndarray) -> Comparison:
     """Plain NumPy against the planned meaning, element by element within the derived bound."""
     rung, against = "nodes", "NumPy"
     if plain.shape != planned.shape or plain.dtype != planned.dtype:

@@ -1,14 +1,14 @@
 """The loop tree a set of nodes would get, or the reason why there is none.
 
 Takes nodes in dependence order and the extents of the outer loops they would share; gives a
-``LoopTree``. This one pure function is asked by ``fuse`` before a fusion is declared and filled in by
-``nest`` afterwards: if the scheduler says one loop, the code has one loop. Holds Definition 7.2 as
-arithmetic on positions and Propositions 7.2 and 7.3(2) as equality of indices. Not here: which pairs
-are worth fusing, statements.
+``LoopTree``. This one pure function is asked by ``fuse`` before a fusion is declared and filled in
+by ``nest`` afterwards: if the scheduler says one loop, the code has one loop. Holds Definition 7.2
+as arithmetic on positions and Propositions 7.2 and 7.3(2) as equality of indices. Not here: which
+pairs are worth fusing, statements.
 
-A node's iterations are numbered in C order of its loops. Shared outer loops take the leading part of
-that number, the loops of a segment the rest; nodes in one segment run in the same innermost body,
-segments follow one another inside the shared loops.
+A node's iterations are numbered in C order of its loops. Shared outer loops take the leading part
+of that number, the loops of a segment the rest; nodes in one segment run in the same innermost
+body, segments follow one another inside the shared loops.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _earliest(
     reads = accesses_of(node.body)[0]
     first = 0
     joinable = {k for k, segment in enumerate(segments) if _compatible(segment, own)}
-    for producer, segment_number, loops in placed:
+    for producer, segment_number, _ in placed:
         for access in reads:
             if access.buffer != producer.buffer:
                 continue
@@ -211,7 +211,7 @@ def _keeps_places(
     placed: Sequence[tuple[Node, int, Loops]],
     buffers: Mapping[str, Buffer],
 ) -> bool:
-    """Joining may hand the loops of a reduction to pointwise nodes: their indices must stay good."""
+    """Joining may hand a reduction's loops to pointwise nodes: their indices must stay good."""
     joined = _joined(segments[number], own)
     if (joined.parallel, joined.reduced) == (segments[number].parallel, segments[number].reduced):
         return True

@@ -1,32 +1,39 @@
 """lower: compose pointwise functions and decide which values become buffers.
 
-Takes a ``Graph``; gives ``Lowered``: buffers, one ``Node`` per materialised buffer, outputs. A value
-is a function of an index until it is materialised (seed §6.3); views are index rewrites, never
-copies. Holds the materialisation rules and the cost model per device (seed §6.6, §7.4) and the
-planned order of every reduction. Not here: which nodes share loops (``fuse``).
+Takes a ``Graph``; gives ``Lowered``: buffers, one ``Node`` per materialised buffer, outputs. A
+value is a function of an index until it is materialised (seed §6.3); views are index rewrites,
+never copies. Holds the materialisation rules and the cost model per device (seed §6.6, §7.4) and
+the planned order of every reduction. Not here: which nodes share loops (``fuse``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .compose import (
+    UNROLL,
+    VIEWS,
+    Builder,
+    Expression,
+    Indices,
+    divided,
+    filled,
+    loading,
+    loop_symbols,
+    pointwise,
+    unrolled,
+    view,
+)
 from .config import Config
 from .errors import Where
-from .graph import Eqn, Graph, Literal, Operand, Value, literal
-from .index import ZERO, Index, Symbol, c_strides, constant, digits, flatten, variable
+from .graph import Eqn, Graph, Operand, Value, literal
+from .index import Symbol, c_strides
 from .node import Access, Body, Buffer, Instr, Node, computed
 from .ops import OPS, REDUCTIONS, planned_order
-
-Indices = tuple[Index, ...]
-
-UNROLL = 8
-"""Reductions over at most this many elements become pointwise; the planned tree is the same."""
-
-_RENAMED = {"true_divide": "divide"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +49,6 @@ class Lowered:
         return "\n".join([*heads, *map(str, self.nodes), "outputs " + ", ".join(self.outputs)])
 
 
-class Builder:
-    """Builds one body: instructions are joined when equal, values are expanded once per index."""
-
-    def __init__(self, values: dict[str, Expression]) -> None:
-        self._values = values
-        self._known: dict[Instr, int] = {}
-        self._expanded: dict[tuple[str, Indices], int] = {}
-        self.instrs: list[Instr] = []
-
-    def emit(self, instr: Instr) -> int:
-        """Append an instruction, or find the equal one."""
-        position = self._known.get(instr)
-        if position is None:
-            position = self._known[instr] = len(self.instrs)
-            self.instrs.append(instr)
-        return position
-
-    def value(self, name: str, index: Indices) -> int:
-        """The value of this name at an index."""
-        key = (name, index)
-        position = self._expanded.get(key)
-        if position is None:
-            position = self._expanded[key] = self._values[name].emit(self, index)
-        return position
-
-    def operand(self, operand: Operand, index: Indices) -> int:
-        """An operand of an elementwise equation, broadcast against an index."""
-        if isinstance(operand, Literal):
-            return self.emit(Instr("constant", (), operand.dtype, value=operand))
-        return self.value(operand.name, broadcast_index(operand.shape, index))
-
-    def apply(self, op: str, args: Sequence[int], dtype: np.dtype) -> int:
-        """One scalar operation."""
-        return self.emit(Instr(op, tuple(args), dtype))
-
-    def constant(self, value: object, dtype: np.dtype) -> int:
-        """A constant."""
-        return self.emit(Instr("constant", (), dtype, value=literal(value, dtype)))
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A value as a function of its index."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    emit: Callable[[Builder, Indices], int]
-    buffer: str | None = None
-    where: Where | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one element of a value costs: operations, loads, and whether a heavy one is in it."""
@@ -100,27 +56,6 @@ class Cost:
     operations: int
     reads: int
     heavy: bool
-
-
-def broadcast_index(shape: tuple[int, ...], index: Indices) -> Indices:
-    """The index of an operand of this shape inside a result with this index (NumPy's rule)."""
-    if not shape:
-        return ()
-    tail = index[len(index) - len(shape) :]
-    return tuple(ZERO if extent == 1 else entry for extent, entry in zip(shape, tail, strict=True))
-
-
-def loop_symbols(prefix: str, shape: Sequence[int]) -> tuple[list[Symbol], Indices]:
-    """One loop symbol per axis longer than 1, and the index made of them."""
-    symbols: list[Symbol] = []
-    index: list[Index] = []
-    for extent in shape:
-        if extent == 1:
-            index.append(ZERO)
-            continue
-        symbols.append(Symbol(f"{prefix}{len(symbols)}", extent))
-        index.append(variable(symbols[-1]))
-    return symbols, tuple(index)
 
 
 def lower(graph: Graph, config: Config) -> Lowered:
@@ -160,7 +95,7 @@ class _Lowering:
             kind = "input" if entry.kind == "array" else entry.kind
             strides = c_strides(value.shape) if entry.strides is None else entry.strides
             self.buffers[name] = Buffer(name, value.shape, value.dtype, strides, kind)
-            self.values[value.name] = _loading(self.buffers[name])
+            self.values[value.name] = loading(self.buffers[name])
         outputs = {out.name for out in self.graph.outputs}
         for eqn in self.graph.eqns:
             self._equation(eqn)
@@ -194,7 +129,7 @@ class _Lowering:
     # materialisation (seed §6.6) ------------------------------------------------------------------
     def _must_materialise(self, eqn: Eqn, users: int, is_output: bool) -> bool:
         expression = self.values[eqn.out.name]
-        if expression.buffer is not None or users == 0 or eqn.op in _VIEWS:
+        if expression.buffer is not None or users == 0 or eqn.op in VIEWS:
             return False
         cost = self.cost(expression)
         gpu = self.config.device == "gpu"
@@ -238,7 +173,7 @@ class _Lowering:
         self._add_node(
             buffer, "pointwise", symbols, [], Body(tuple(builder.instrs)), expression.where
         )
-        self.values[name] = _loading(buffer)
+        self.values[name] = loading(buffer)
 
     def _new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
         if self.config.seed:
@@ -266,14 +201,21 @@ class _Lowering:
         if buffer.size == 0:
             return
         node = Node(
-            name, kind, buffer.name, tuple(outer), tuple(inner), body, where=where, **extra  # type: ignore[arg-type]  # keywords of Node
+            name,
+            kind,
+            buffer.name,
+            tuple(outer),
+            tuple(inner),
+            body,
+            where=where,
+            **extra,  # type: ignore[arg-type]  # keywords of Node
         )
         self.nodes.append(node)
 
     # equations ------------------------------------------------------------------------------------
     def _equation(self, eqn: Eqn) -> None:
-        if eqn.op in _VIEWS:
-            self.values[eqn.out.name] = _view(eqn)
+        if eqn.op in VIEWS:
+            self.values[eqn.out.name] = view(eqn)
         elif eqn.op in REDUCTIONS:
             self._reduction(eqn.op, eqn.args[0], eqn.param("axis"), eqn.out, eqn.where)
         elif eqn.op == "mean":
@@ -283,7 +225,7 @@ class _Lowering:
         elif eqn.op == "matmul":
             self._extern(eqn)
         else:
-            self.values[eqn.out.name] = _pointwise(eqn)
+            self.values[eqn.out.name] = pointwise(eqn)
 
     def _reduction(
         self,
@@ -299,12 +241,12 @@ class _Lowering:
         dtype = out.dtype
         if count == 0:
             zero = REDUCTIONS[kind].identity(dtype) + dtype.type(0)
-            self.values[out.name] = _constant(out.shape, literal(zero, dtype))
+            self.values[out.name] = filled(out.shape, literal(zero, dtype))
             return
         last = len(source.shape) - 1 in axes
         order = planned_order(dtype, last, self.config.strict)
         if count == 1 or (count <= UNROLL and math.prod(out.shape) > 1 and not self.config.seed):
-            self.values[out.name] = _unrolled(kind, source, axes, out, order.form, where)
+            self.values[out.name] = unrolled(kind, source, axes, out, order.form, where)
             return
         reduced = [extent if k in axes else 1 for k, extent in enumerate(source.shape)]
         kept = [1 if k in axes else extent for k, extent in enumerate(source.shape)]
@@ -316,11 +258,15 @@ class _Lowering:
         element = builder.value(source.name, full)
         total = builder.emit(Instr("reduce", (element,), dtype, kind=kind))
         keeps = len(out.shape) == len(source.shape)
-        index = outer_index if keeps else tuple(outer_index[k] for k in _rest(axes, full))
+        index = (
+            outer_index
+            if keeps
+            else tuple(outer_index[k] for k in range(len(full)) if k not in axes)
+        )
         builder.emit(Instr("store", (total,), dtype, Access(buffer.name, index)))
         body = Body(tuple(builder.instrs))
         self._add_node(buffer, "reduction", outer, inner, body, where, order=order)
-        self.values[out.name] = _loading(buffer)
+        self.values[out.name] = loading(buffer)
 
     def _mean(
         self,
@@ -336,7 +282,7 @@ class _Lowering:
         count = math.prod(source.shape[k] for k in axes)
         total = Value(f"{name}_sum", out.shape, out.dtype)
         self._reduction("sum", source, axes, total, where)
-        self.values[name] = _divided(total, count, where)
+        self.values[name] = divided(total, count, where)
 
     def _variance(self, eqn: Eqn) -> None:
         """Two passes (semantics 6): the mean, then the mean of squared deviations."""
@@ -360,14 +306,14 @@ class _Lowering:
         total = Value(f"{name}_sum", eqn.out.shape, dtype)
         self._reduction("sum", square, axes, total, where)
         count = math.prod(source.shape[k] for k in axes)
-        divided = _divided(total, max(count - eqn.param("ddof"), 0), where)
+        variance = divided(total, max(count - eqn.param("ddof"), 0), where)
         if eqn.op == "var":
-            self.values[name] = divided
+            self.values[name] = variance
             return
         self.values[name] = Expression(
             eqn.out.shape,
             dtype,
-            lambda builder, index: builder.apply("sqrt", [divided.emit(builder, index)], dtype),
+            lambda builder, index: builder.apply("sqrt", [variance.emit(builder, index)], dtype),
             None,
             where,
         )
@@ -392,159 +338,4 @@ class _Lowering:
             function=eqn.op,
             operands=tuple(operands),
         )
-        self.values[eqn.out.name] = _loading(buffer_out)
-
-
-# expressions -------------------------------------------------------------------------------------
-def _loading(buffer: Buffer) -> Expression:
-    def emit(builder: Builder, index: Indices) -> int:
-        return builder.emit(Instr("load", (), buffer.dtype, Access(buffer.name, index)))
-
-    return Expression(buffer.shape, buffer.dtype, emit, buffer.name)
-
-
-def _constant(shape: tuple[int, ...], value: Literal) -> Expression:
-    return Expression(shape, value.dtype, lambda b, _: b.emit(Instr("constant", (), value.dtype, value=value)))
-
-
-def _pointwise(eqn: Eqn) -> Expression:
-    dtype, op = eqn.out.dtype, _RENAMED.get(eqn.op, eqn.op)
-
-    def emit(builder: Builder, index: Indices) -> int:
-        args = [builder.operand(a, index) for a in eqn.args]
-        if op == "positive":
-            return args[0]
-        if op == "square":
-            return builder.apply("multiply", [args[0], args[0]], dtype)
-        if op == "reciprocal":
-            return builder.apply("divide", [builder.constant(1, dtype), args[0]], dtype)
-        if op == "power":
-            return _power(builder, args[0], eqn.param("exponent"), dtype)
-        if op in _BOOL_FORM and eqn.args[0].dtype.kind == "b":
-            return builder.apply(_BOOL_FORM[op], args, dtype)
-        return builder.apply(op, args, dtype)
-
-    return Expression(eqn.out.shape, dtype, emit, None, eqn.where)
-
-
-_BOOL_FORM = {
-    "add": "logical_or",
-    "multiply": "logical_and",
-    "maximum": "logical_or",
-    "minimum": "logical_and",
-    "not_equal": "logical_xor",
-}
-
-
-def _power(builder: Builder, base: int, exponent: int, dtype: np.dtype) -> int:
-    """Repeated squaring, low bit first; a negative exponent divides 1 by the power."""
-    result: int | None = None
-    remaining = abs(exponent)
-    while remaining:
-        if remaining & 1:
-            result = base if result is None else builder.apply("multiply", [result, base], dtype)
-        remaining >>= 1
-        if remaining:
-            base = builder.apply("multiply", [base, base], dtype)
-    if result is None:
-        return builder.constant(1, dtype)
-    if exponent < 0:
-        return builder.apply("divide", [builder.constant(1, dtype), result], dtype)
-    return result
-
-
-def _divided(total: Value, count: float, where: Where | None) -> Expression:
-    def emit(builder: Builder, index: Indices) -> int:
-        divisor = builder.constant(count, total.dtype)
-        return builder.apply("divide", [builder.value(total.name, index), divisor], total.dtype)
-
-    return Expression(total.shape, total.dtype, emit, None, where)
-
-
-def _unrolled(
-    kind: str, source: Value, axes: tuple[int, ...], out: Value, form: str, where: Where | None
-) -> Expression:
-    """A short reduction as one expression, in the planned order: lanes hold one element each."""
-    combine = REDUCTIONS[kind].combine
-    reduced = [source.shape[k] for k in axes]
-    keeps = len(out.shape) == len(source.shape)
-
-    def emit(builder: Builder, index: Indices) -> int:
-        lanes: list[int] = []
-        for position in range(math.prod(reduced)):
-            inside = iter(digits(constant(position), reduced))
-            outside = iter(index)
-            full: list[Index] = []
-            for k in range(len(source.shape)):
-                if k not in axes:
-                    full.append(next(outside))
-                    continue
-                full.append(next(inside))
-                if keeps:
-                    next(outside)
-            lanes.append(builder.value(source.name, tuple(full)))
-        if form != "lanes":
-            total = lanes[0]
-            for lane in lanes[1:]:
-                total = builder.apply(combine, [total, lane], out.dtype)
-            return total
-        width = UNROLL
-        while width > 1:
-            width //= 2
-            for k in range(width, min(2 * width, len(lanes))):
-                lanes[k - width] = builder.apply(combine, [lanes[k - width], lanes[k]], out.dtype)
-        return lanes[0]
-
-    return Expression(out.shape, out.dtype, emit, None, where)
-
-
-def _view(eqn: Eqn) -> Expression:
-    (source,) = eqn.args
-    assert isinstance(source, Value)
-
-    def emit(builder: Builder, index: Indices) -> int:
-        return builder.value(source.name, _VIEWS[eqn.op](eqn, source.shape, index))
-
-    return Expression(eqn.out.shape, eqn.out.dtype, emit, None, eqn.where)
-
-
-def _rest(axes: tuple[int, ...], index: Indices) -> list[int]:
-    return [k for k in range(len(index)) if k not in axes]
-
-
-def _getitem_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
-    """Integers are fixed, slices are ``start + step * i``, a new axis reads nothing."""
-    remaining = iter(index)
-    source: list[Index] = []
-    for entry in eqn.param("index"):
-        if entry is None:
-            next(remaining)
-        elif isinstance(entry, tuple):
-            start, step, _ = entry
-            source.append(next(remaining) * step + start)
-        else:
-            source.append(constant(entry))
-    return tuple(source)
-
-
-def _transpose_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
-    source = [ZERO] * len(shape)
-    for position, axis in enumerate(eqn.param("axes")):
-        source[axis] = index[position]
-    return tuple(source)
-
-
-def _reshape_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
-    return digits(flatten(index, c_strides(eqn.out.shape)), shape)
-
-
-def _broadcast_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
-    return broadcast_index(shape, index)
-
-
-_VIEWS: dict[str, Callable[[Eqn, tuple[int, ...], Indices], Indices]] = {
-    "getitem": _getitem_index,
-    "transpose": _transpose_index,
-    "reshape": _reshape_index,
-    "broadcast_to": _broadcast_index,
-}
+        self.values[eqn.out.name] = loading(buffer_out)

@@ -42,8 +42,9 @@ class Slot:
     offset: int = 0
 
     def __str__(self) -> str:
-        where = f" bytes {self.offset}..{self.offset + self.nbytes}" if self.kind == "arena" else ""
-        return f"{self.buffer}  {self.kind}  {self.nbytes} bytes  steps {self.first}..{self.last}{where}"
+        text = f"{self.buffer}  {self.kind}  {self.nbytes} bytes  steps {self.first}..{self.last}"
+        end = self.offset + self.nbytes
+        return f"{text} bytes {self.offset}..{end}" if self.kind == "arena" else text
 
 
 def memory(
@@ -125,9 +126,7 @@ def _placed(slots: Sequence[Slot]) -> tuple[Slot, ...]:
             if offset + slot.nbytes <= begin:
                 break
             offset = max(offset, end)
-        placed.append(
-            Slot(slot.buffer, slot.kind, slot.nbytes, slot.first, slot.last, offset)
-        )
+        placed.append(Slot(slot.buffer, slot.kind, slot.nbytes, slot.first, slot.last, offset))
     return tuple(placed)
 
 

@@ -1,9 +1,9 @@
 """``Nest``: one kernel as a tree of loops and statements; what interpreters and backends read.
 
 Gives the records and their text. Holds multi-dimensional buffers with layouts (strides), loops with
-accumulators, lets, stores, conditionals, ``Assume`` and ``undef``: the level on which backends print
-and on which layout transformations work. A schedule (threads, lanes, unrolling) never stands here.
-Not here: how a group becomes a nest (``nesting``), tiling.
+accumulators, lets, stores, conditionals, ``Assume`` and ``undef``: the level on which backends
+print and on which layout transformations work. A schedule (threads, lanes, unrolling) never stands
+here. Not here: how a group becomes a nest (``nesting``), tiling.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .dtypes import short
-from .errors import InvariantError
+from .errors import InvariantError, Where
 from .graph import Literal
 from .index import Symbol, c_strides, flatten
 from .node import Access, Buffer
@@ -127,20 +127,25 @@ class Nest:
         nodes: names of the nodes it computes.
         buffers: every buffer it touches outside its locals, inputs first.
         body: statements.
-        lines: the user's lines it comes from, ``file:line``.
+        places: the user's lines it comes from.
     """
 
     name: str
     nodes: tuple[str, ...]
     buffers: tuple[Buffer, ...]
     body: tuple[Statement, ...]
-    lines: tuple[str, ...] = ()
+    places: tuple[Where, ...] = ()
 
     def __str__(self) -> str:
         heads = [f"kernel {self.name}  ({', '.join(self.nodes)})"]
         heads += [f"  {buffer}{_layout(buffer)}" for buffer in self.buffers]
         known = {buffer.name: buffer for buffer in self.buffers}
         return "\n".join(heads + list(_lines(self.body, 1, known)))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The user's lines, ``file:line``, each once."""
+        return tuple(dict.fromkeys(place.short for place in self.places))
 
     def check(self) -> None:
         """Names are defined before use, once, and visible where they are used.
@@ -163,9 +168,7 @@ def access_text(access: Access, buffer: Buffer) -> str:
     return f"{access.buffer}.flat[{flat}]" if flat.is_affine else str(access)
 
 
-def _lines(
-    body: tuple[Statement, ...], depth: int, known: dict[str, Buffer]
-) -> Iterator[str]:
+def _lines(body: tuple[Statement, ...], depth: int, known: dict[str, Buffer]) -> Iterator[str]:
     pad = "  " * depth
     for statement in body:
         if isinstance(statement, Loop):
@@ -223,9 +226,7 @@ def arguments(statement: Statement) -> tuple[Argument, ...]:
     return ()
 
 
-def _check(
-    nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: set[str]
-) -> None:
+def _check(nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: set[str]) -> None:
     """Walk in order; ``known`` are the names visible here (inner names do not leave a loop)."""
     known = known if not symbols else set(known)
     for statement in body:

@@ -2,8 +2,9 @@
 
 Takes an ordered group with its tree and the slots of its buffers; gives a ``Nest``. Holds scoping:
 a value is computed in the outermost loop that knows its operands, once; a value just stored is used
-from its register; a buffer without readers outside is not stored. The structure itself was decided in
-``fuse`` and is never changed here. Not here: the records (``nest``), how loops are run (``tiling``).
+from its register; a buffer without readers outside is not stored. The structure itself was decided
+in ``fuse`` and is never changed here. Not here: the records (``nest``), how loops are run
+(``tiling``).
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def nest(
     rows = {statement.buffer.name for statement in walk(body) if isinstance(statement, Local)}
     used = [buffer for key, buffer in buffers.items() if key in touched - rows]
     nodes = tuple(node.name for node in group.nodes)
-    places = [node.where.short for node in group.nodes if node.where is not None]
-    result = Nest(name, nodes, tuple(used), body, tuple(dict.fromkeys(places)))
+    places = tuple(node.where for node in group.nodes if node.where is not None)
+    result = Nest(name, nodes, tuple(used), body, places)
     result.check()
     return result
 

@@ -144,7 +144,8 @@ def run(body: Body, handler: Handler) -> list[Any]:
             values.append(handler.load(instr.access, instr.dtype))
         elif instr.op == "store":
             assert instr.access is not None
-            values.append(handler.store(instr.access, args[0]))
+            handler.store(instr.access, args[0])
+            values.append(None)
         elif instr.op == "constant":
             assert instr.value is not None
             values.append(handler.constant(instr.value))
@@ -240,9 +241,8 @@ class _BodyText:
     def load(self, access: Access, dtype: np.dtype) -> str:
         return self._name(f"load {access}", dtype)
 
-    def store(self, access: Access, value: str) -> str:
+    def store(self, access: Access, value: str) -> None:
         self._lines.append(f"store {access} = {value}")
-        return ""
 
     def constant(self, value: Literal) -> str:
         return f"{value}"

@@ -28,8 +28,8 @@ Meaning
 7.  NaN is one class: sign and payload of a NaN are free.
 8.  A result on an empty axis is NumPy's: 0 for sum, 1 for prod, an error for max and min.
 
-Takes nothing; gives :data:`OPS` and :data:`REDUCTIONS`. Not here: how NumPy's functions map to these
-operations (``trace``), the elementary sequences, any code generation.
+Takes nothing; gives :data:`OPS` and :data:`REDUCTIONS`. Not here: how NumPy's functions map to
+these operations (``trace``), the elementary sequences, any code generation.
 """
 
 from __future__ import annotations

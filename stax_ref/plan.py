@@ -1,9 +1,9 @@
 """``Plan``: the whole program after all decisions, and its wrapper (seed §8.5, Listing 8.1).
 
-Takes ordered groups, slots and nests; gives the ``Plan`` every executor runs. Holds the wrapper: one
-tuple of instructions (check the inputs, allocate, launch, call, free, return) that prints as runnable
-Python, that the interpreter executes and that the native runtime executes as a compact program.
-Not here: running it (``interpret``, the native runtime), code (backends).
+Takes ordered groups, slots and nests; gives the ``Plan`` every executor runs. Holds the wrapper:
+one tuple of instructions (check the inputs, allocate, launch, call, free, return) that prints as
+runnable Python, that the interpreter executes and that the native runtime executes as a compact
+program. Not here: running it (``interpret``, the native runtime), code (backends).
 """
 
 from __future__ import annotations
@@ -93,6 +93,11 @@ class Plan:
         return arena_bytes(self.slots)
 
     @property
+    def peak_bytes(self) -> int:
+        """Bytes a call takes beside its inputs: the arena and the outputs."""
+        return self.arena_bytes + sum(self.buffer(name).nbytes for name in self.outputs)
+
+    @property
     def bytes_moved(self) -> int:
         """Main-memory traffic of the seed's model: each buffer once per step that touches it."""
         known = self.buffer
@@ -140,11 +145,11 @@ class Plan:
                 raise InvariantError(f"the output {name} is never written")
 
     def __str__(self) -> str:
-        heads = [
+        head = (
             f"plan {self.name}: {self.kernels} kernels, {self.bytes_moved} bytes moved "
             f"(at least {self.least_bytes}), arena {self.arena_bytes} bytes"
-        ]
-        return "\n".join([*heads, *map(str, self.slots), "", self.wrapper_text()])
+        )
+        return "\n".join([head, *map(str, self.slots), "", self.wrapper_text()])
 
     def wrapper_text(self) -> str:
         """The wrapper as Python; runnable where ``launch``, ``call`` and memory are supplied."""
@@ -170,10 +175,13 @@ class Plan:
         if op == "slot":
             slot, buffer = self.slot(names[0]), self.buffer(names[0])
             assert slot is not None
-            return [f"{names[0]} = view(arena, {slot.offset}, {buffer.shape}, {buffer.dtype.str!r})"]
+            return [
+                f"{names[0]} = view(arena, {slot.offset}, {buffer.shape}, {buffer.dtype.str!r})"
+            ]
         if op == "allocate":
             buffer = self.buffer(names[0])
-            return [f"{names[0]} = empty_strided({buffer.shape}, {buffer.strides}, {buffer.dtype.str!r})"]
+            layout = f"{buffer.shape}, {buffer.strides}, {buffer.dtype.str!r}"
+            return [f"{names[0]} = empty_strided({layout})"]
         if op == "launch":
             nests = {step.name: step for step in self.steps if isinstance(step, Nest)}
             return [
@@ -248,9 +256,8 @@ def _wrapper(
     if total:
         instructions.append(Instruction("arena", (), total))
     by_name = {buffer.name: buffer for buffer in buffers}
-    for name in dict.fromkeys(outputs):
-        if by_name[name].size == 0:
-            instructions.append(Instruction("allocate", (name,)))
+    empty = [name for name in dict.fromkeys(outputs) if by_name[name].size == 0]
+    instructions += [Instruction("allocate", (name,)) for name in empty]
     arena = {slot.buffer for slot in slots if slot.kind == "arena"}
     runs = _runs(steps)
     last = {name: number for number, run in enumerate(runs) for s in run for name in touched(s)}

@@ -1,8 +1,8 @@
 """What users look at: the explanation of a program, printed stages, and the dump folder.
 
-Takes a ``Program`` and a generated source; gives text and files. Holds ``explain``, ``STAX_SHOW`` and
-``STAX_DUMP``, and the NumPy script that reproduces a graph. Not here: the texts of the stages, which
-their own objects print.
+Takes a ``Program`` and a generated source; gives text and files. Holds ``explain``, ``STAX_SHOW``
+and ``STAX_DUMP``, and the NumPy script that reproduces a graph. Not here: the texts of the stages,
+which their own objects print.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ def explain(program: Program) -> str:
         f"{plan.name}({signature})",
         f"  {len(lowered.nodes)} nodes before fusion, {plan.kernels} kernels after"
         + _externs(program),
-        f"  {plan.bytes_moved} bytes moved; reading every input and writing every output once "
-        f"takes {plan.least_bytes}",
-        f"  {plan.arena_bytes} bytes of intermediate memory",
+        f"  {plan.bytes_moved} bytes moved; each input and output once: {plan.least_bytes}",
+        f"  {plan.peak_bytes} bytes of memory beside the inputs, {plan.arena_bytes} of them arena",
         "",
         "nodes",
     ]

@@ -1,8 +1,8 @@
 """Iteration spaces, vector axes, parallel depth and index width: shared by every backend.
 
-Takes a ``Nest``; gives how its loops may be run. Nothing here changes a bit of the result, so none of
-it stands in the nest. Holds seed Algorithm 8.1 and the choice of the loop that becomes lanes. Needs no
-compiler. Not here: any text of a program.
+Takes a ``Nest``; gives how its loops may be run. Nothing here changes a bit of the result, so none
+of it stands in the nest. Holds seed Algorithm 8.1 and the choice of the loop that becomes lanes.
+Needs no compiler. Not here: any text of a program.
 """
 
 from __future__ import annotations
@@ -144,4 +144,3 @@ def needs_64_bit(buffers: Sequence[Buffer]) -> bool:
         for b in buffers
         if b.size
     )
-

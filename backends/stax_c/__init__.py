@@ -1,7 +1,8 @@
 """The C backend of Stax: C with OpenMP and SIMD, built by the system's compiler.
 
-Takes plans; gives programs of the native runtime. ``backend()`` is what the registry calls. Not here:
-printing (``emit``, ``loops``, ``values``, ``functions``), the toolchain and the cache (``stax_native``).
+Takes plans; gives programs of the native runtime. ``backend()`` is what the registry calls. Not
+here: printing (``emit``, ``loops``, ``values``, ``functions``), the toolchain and the cache
+(``stax_native``).
 """
 
 from __future__ import annotations
@@ -47,7 +48,6 @@ class CBackend:
         """
         path = cache.get_library(source.text, self._toolchain, source.parallel)
         return build(path, source, plan)
-
 
     def load_batch(self, plans: Sequence[Plan]) -> list[NativeProgram]:
         """Compile several plans as one translation unit, for suites of many small programs."""

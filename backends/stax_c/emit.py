@@ -1,9 +1,9 @@
 """A plan as one C source: a function per kernel, a serial and a parallel entry per launch.
 
 Takes a ``Plan`` and a vector level; gives a ``Source``. Holds the split of a kernel over threads: a
-range of its outermost loop, or chunks of a whole reduction with partial results in scratch memory, so
-that a thread count never changes an order. Neighbouring kernels share one parallel region (seed §8.5).
-Not here: loops (``loops``), compiling and loading.
+range of its outermost loop, or chunks of a whole reduction with partial results in scratch memory,
+so that a thread count never changes an order. Neighbouring kernels share one parallel region (seed
+§8.5). Not here: loops (``loops``), compiling and loading.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from stax_native.backend import Launch, Source
 from stax_ref import tiling
+from stax_ref.errors import Unsupported
 from stax_ref.nest import Let, Loop, Nest, Statement, Store, walk
 from stax_ref.node import Buffer
 from stax_ref.plan import Plan
@@ -110,7 +111,11 @@ def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
     for launch in plan.launches:
         for nest in launch:
             named = replace(nest, name=prefix + nest.name)
-            unit = _unit(named, isa, numbers, len(plan.buffers) + len(scratch))
+            try:
+                unit = _unit(named, isa, numbers, len(plan.buffers) + len(scratch))
+            except Unsupported as error:
+                where = nest.places[-1] if nest.places else None
+                raise Unsupported(error.what, where, error.instead) from None
             scratch += unit.scratch
             units[nest.name] = unit
     lines = [line for unit in units.values() for line in (*unit.lines, "")]

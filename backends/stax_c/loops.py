@@ -1,8 +1,8 @@
 """One ``Nest`` as C: loops in scalar, vector and lane form, with tails.
 
-Takes a nest and a vector level; gives the lines of its functions. Holds the three forms of a loop: a
-scalar loop; a vector loop, whose tail is one masked step and not a second loop; and the lanes of a
-planned reduction, which are the same at every level. How each loop is run is asked of
+Takes a nest and a vector level; gives the lines of its functions. Holds the three forms of a loop:
+a scalar loop; a vector loop, whose tail is one masked step and not a second loop; and the lanes of
+a planned reduction, which are the same at every level. How each loop is run is asked of
 ``stax_ref.tiling``. Not here: expressions (``values``), files and launches (``emit``).
 """
 
@@ -187,9 +187,11 @@ class Printer:
         with self.block(f"for (i64 l = 0; l < {self.lanes.active or count}; l++)"):
             self.line(f"const i64 {symbol}_ = {symbol} + l;")
             shifted = flat.rebuild(
-                lambda s: Index(((Symbol(f"{symbol}_", s.extent), 1),), 0)
-                if s == self.lanes.symbol  # type: ignore[union-attr]  # lanes is set, see above
-                else None
+                lambda s: (
+                    Index(((Symbol(f"{symbol}_", s.extent), 1),), 0)
+                    if s == self.lanes.symbol  # type: ignore[union-attr]  # lanes is set, see above
+                    else None
+                )
             )
             self.line(f"{place}[l] = {name}[{shifted.text('/')}];")
         vtype = register_type(dtype, count)
@@ -352,9 +354,7 @@ class Printer:
             self.line("if (n <= 0) break;")
             self._in_lanes(symbol, width, "n", loop.body)
 
-    def _in_lanes(
-        self, symbol: Symbol, width: int, active: str, body: Sequence[Statement]
-    ) -> None:
+    def _in_lanes(self, symbol: Symbol, width: int, active: str, body: Sequence[Statement]) -> None:
         outer = self.lanes
         self.lanes = Lanes(symbol, width, active) if width > 1 else None
         self.body(body)
@@ -456,4 +456,3 @@ def _combine(accumulator: Accumulator, a: str, b: str, lanes: int) -> str:
         return f"{a} | {b}" if accumulator.kind == "max" else f"{a} & {b}"
     operands = [Operand(a, dtype, lanes), Operand(b, dtype, lanes)]
     return expression(op, operands, dtype, lanes, str(lanes))
-

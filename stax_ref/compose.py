@@ -1,0 +1,251 @@
+"""Values as functions of an index: how pointwise code composes before anything is stored.
+
+Takes equations; gives an ``Expression`` per value, which emits scalar instructions into a
+``Builder`` (seed §6.3). Views rewrite indices and never copy; short reductions unroll in their
+planned order. Not here: which values become buffers (``lower``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import Where
+from .graph import Eqn, Literal, Operand, Value, literal
+from .index import ZERO, Index, Symbol, c_strides, constant, digits, flatten, variable
+from .node import Access, Buffer, Instr
+from .ops import REDUCTIONS
+
+Indices = tuple[Index, ...]
+
+UNROLL = 8
+"""Reductions over at most this many elements become pointwise; the planned tree is the same."""
+
+_RENAMED = {"true_divide": "divide"}
+
+
+class Builder:
+    """Builds one body: instructions are joined when equal, values are expanded once per index."""
+
+    def __init__(self, values: dict[str, Expression]) -> None:
+        self._values = values
+        self._known: dict[Instr, int] = {}
+        self._expanded: dict[tuple[str, Indices], int] = {}
+        self.instrs: list[Instr] = []
+
+    def emit(self, instr: Instr) -> int:
+        """Append an instruction, or find the equal one."""
+        position = self._known.get(instr)
+        if position is None:
+            position = self._known[instr] = len(self.instrs)
+            self.instrs.append(instr)
+        return position
+
+    def value(self, name: str, index: Indices) -> int:
+        """The value of this name at an index."""
+        key = (name, index)
+        position = self._expanded.get(key)
+        if position is None:
+            position = self._expanded[key] = self._values[name].emit(self, index)
+        return position
+
+    def operand(self, operand: Operand, index: Indices) -> int:
+        """An operand of an elementwise equation, broadcast against an index."""
+        if isinstance(operand, Literal):
+            return self.emit(Instr("constant", (), operand.dtype, value=operand))
+        return self.value(operand.name, broadcast_index(operand.shape, index))
+
+    def apply(self, op: str, args: Sequence[int], dtype: np.dtype) -> int:
+        """One scalar operation."""
+        return self.emit(Instr(op, tuple(args), dtype))
+
+    def constant(self, value: object, dtype: np.dtype) -> int:
+        """A constant."""
+        return self.emit(Instr("constant", (), dtype, value=literal(value, dtype)))
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A value as a function of its index."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    emit: Callable[[Builder, Indices], int]
+    buffer: str | None = None
+    where: Where | None = None
+
+
+def broadcast_index(shape: tuple[int, ...], index: Indices) -> Indices:
+    """The index of an operand of this shape inside a result with this index (NumPy's rule)."""
+    if not shape:
+        return ()
+    tail = index[len(index) - len(shape) :]
+    return tuple(ZERO if extent == 1 else entry for extent, entry in zip(shape, tail, strict=True))
+
+
+def loop_symbols(prefix: str, shape: Sequence[int]) -> tuple[list[Symbol], Indices]:
+    """One loop symbol per axis longer than 1, and the index made of them."""
+    symbols: list[Symbol] = []
+    index: list[Index] = []
+    for extent in shape:
+        if extent == 1:
+            index.append(ZERO)
+            continue
+        symbols.append(Symbol(f"{prefix}{len(symbols)}", extent))
+        index.append(variable(symbols[-1]))
+    return symbols, tuple(index)
+
+
+def loading(buffer: Buffer) -> Expression:
+    def emit(builder: Builder, index: Indices) -> int:
+        return builder.emit(Instr("load", (), buffer.dtype, Access(buffer.name, index)))
+
+    return Expression(buffer.shape, buffer.dtype, emit, buffer.name)
+
+
+def filled(shape: tuple[int, ...], value: Literal) -> Expression:
+    return Expression(
+        shape, value.dtype, lambda b, _: b.emit(Instr("constant", (), value.dtype, value=value))
+    )
+
+
+def pointwise(eqn: Eqn) -> Expression:
+    dtype, op = eqn.out.dtype, _RENAMED.get(eqn.op, eqn.op)
+
+    def emit(builder: Builder, index: Indices) -> int:
+        args = [builder.operand(a, index) for a in eqn.args]
+        if op == "positive":
+            return args[0]
+        if op == "square":
+            return builder.apply("multiply", [args[0], args[0]], dtype)
+        if op == "reciprocal":
+            return builder.apply("divide", [builder.constant(1, dtype), args[0]], dtype)
+        if op == "power":
+            return _power(builder, args[0], eqn.param("exponent"), dtype)
+        if op in _BOOL_FORM and eqn.args[0].dtype.kind == "b":
+            return builder.apply(_BOOL_FORM[op], args, dtype)
+        return builder.apply(op, args, dtype)
+
+    return Expression(eqn.out.shape, dtype, emit, None, eqn.where)
+
+
+_BOOL_FORM = {
+    "add": "logical_or",
+    "multiply": "logical_and",
+    "maximum": "logical_or",
+    "minimum": "logical_and",
+    "not_equal": "logical_xor",
+}
+
+
+def _power(builder: Builder, base: int, exponent: int, dtype: np.dtype) -> int:
+    """Repeated squaring, low bit first; a negative exponent divides 1 by the power."""
+    result: int | None = None
+    remaining = abs(exponent)
+    while remaining:
+        if remaining & 1:
+            result = base if result is None else builder.apply("multiply", [result, base], dtype)
+        remaining >>= 1
+        if remaining:
+            base = builder.apply("multiply", [base, base], dtype)
+    if result is None:
+        return builder.constant(1, dtype)
+    if exponent < 0:
+        return builder.apply("divide", [builder.constant(1, dtype), result], dtype)
+    return result
+
+
+def divided(total: Value, count: float, where: Where | None) -> Expression:
+    def emit(builder: Builder, index: Indices) -> int:
+        divisor = builder.constant(count, total.dtype)
+        return builder.apply("divide", [builder.value(total.name, index), divisor], total.dtype)
+
+    return Expression(total.shape, total.dtype, emit, None, where)
+
+
+def unrolled(
+    kind: str, source: Value, axes: tuple[int, ...], out: Value, form: str, where: Where | None
+) -> Expression:
+    """A short reduction as one expression, in the planned order: lanes hold one element each."""
+    combine = REDUCTIONS[kind].combine
+    reduced = [source.shape[k] for k in axes]
+    keeps = len(out.shape) == len(source.shape)
+
+    def emit(builder: Builder, index: Indices) -> int:
+        lanes: list[int] = []
+        for position in range(math.prod(reduced)):
+            inside = iter(digits(constant(position), reduced))
+            outside = iter(index)
+            full: list[Index] = []
+            for k in range(len(source.shape)):
+                if k not in axes:
+                    full.append(next(outside))
+                    continue
+                full.append(next(inside))
+                if keeps:
+                    next(outside)
+            lanes.append(builder.value(source.name, tuple(full)))
+        if form != "lanes":
+            total = lanes[0]
+            for lane in lanes[1:]:
+                total = builder.apply(combine, [total, lane], out.dtype)
+            return total
+        width = UNROLL
+        while width > 1:
+            width //= 2
+            for k in range(width, min(2 * width, len(lanes))):
+                lanes[k - width] = builder.apply(combine, [lanes[k - width], lanes[k]], out.dtype)
+        return lanes[0]
+
+    return Expression(out.shape, out.dtype, emit, None, where)
+
+
+def view(eqn: Eqn) -> Expression:
+    (source,) = eqn.args
+    assert isinstance(source, Value)
+
+    def emit(builder: Builder, index: Indices) -> int:
+        return builder.value(source.name, VIEWS[eqn.op](eqn, source.shape, index))
+
+    return Expression(eqn.out.shape, eqn.out.dtype, emit, None, eqn.where)
+
+
+def _getitem_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    """Integers are fixed, slices are ``start + step * i``, a new axis reads nothing."""
+    remaining = iter(index)
+    source: list[Index] = []
+    for entry in eqn.param("index"):
+        if entry is None:
+            next(remaining)
+        elif isinstance(entry, tuple):
+            start, step, _ = entry
+            source.append(next(remaining) * step + start)
+        else:
+            source.append(constant(entry))
+    return tuple(source)
+
+
+def _transpose_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    source = [ZERO] * len(shape)
+    for position, axis in enumerate(eqn.param("axes")):
+        source[axis] = index[position]
+    return tuple(source)
+
+
+def _reshape_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    return digits(flatten(index, c_strides(eqn.out.shape)), shape)
+
+
+def _broadcast_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    return broadcast_index(shape, index)
+
+
+VIEWS: dict[str, Callable[[Eqn, tuple[int, ...], Indices], Indices]] = {
+    "getitem": _getitem_index,
+    "transpose": _transpose_index,
+    "reshape": _reshape_index,
+    "broadcast_to": _broadcast_index,
+}

@@ -1,0 +1,227 @@
+"""Elementwise NumPy functions as equations: promotion, casts, ``where``, ``clip``, ``power``.
+
+Takes operands of a traced call; gives one equation in the dtypes of NumPy's own loop. Promotion is
+asked of ``ufunc.resolve_dtypes``, so weak Python scalars (NEP 50) and every refusal are NumPy's
+own. Not here: which function is which (``namespace``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .errors import DtypeError, ShapeError, UnsupportedOperation, ValueDependent, user_frame
+from .graph import Literal, Operand, Value, literal
+from .tracer import Trace, Tracer, as_operand
+
+MAX_EXPONENT = 64
+
+COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+ON_BOOLS = {
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+    "invert": "logical_not",
+}
+
+
+def describe(recording: Trace, thing: Any) -> tuple[Operand | None, Any]:
+    """An operand (None for a Python scalar) and what ``resolve_dtypes`` wants to know of it."""
+    if isinstance(thing, (bool, np.bool_)) and not isinstance(thing, np.generic):
+        return literal(thing, dtypes.BOOL), dtypes.BOOL
+    if type(thing) in (int, float):
+        return None, type(thing)
+    operand = as_operand(recording, thing)
+    if operand is None:
+        raise DtypeError(
+            f"an operand is a {type(thing).__name__}", user_frame()[0], "arrays or numbers"
+        )
+    if isinstance(operand, Value) and operand.weak and operand.dtype != dtypes.BOOL:
+        return operand, (int if operand.dtype == dtypes.I64 else float)
+    return operand, operand.dtype
+
+
+def convert(recording: Trace, thing: Any, operand: Operand | None, dtype: np.dtype) -> Operand:
+    """An operand in the dtype of the loop; Python integers out of range raise OverflowError."""
+    if operand is None:
+        return literal(thing, dtype)
+    if isinstance(operand, Literal):
+        return operand if operand.dtype == dtype else literal(operand.value, dtype)
+    if operand.dtype == dtype:
+        return operand
+    if operand.weak and operand.dtype == dtypes.I64 and dtype.kind == "i":
+        info = np.iinfo(dtype)
+        recording.limit(operand, int(info.min), int(info.max))
+    return recording.record("cast", (operand,), operand.shape, dtype)._value
+
+
+def carried(dtype: np.dtype, what: str) -> np.dtype:
+    if not dtypes.is_supported(dtype):
+        raise DtypeError(
+            f"{what} would have dtype {dtype}",
+            user_frame()[0],
+            f"convert first; carried are {dtypes.supported_names()}",
+        )
+    return dtype
+
+
+def broadcast(operands: Sequence[Operand], what: str) -> tuple[int, ...]:
+    shapes = [o.shape if isinstance(o, Value) else () for o in operands]
+    try:
+        return tuple(np.broadcast_shapes(*shapes))
+    except ValueError:
+        text = " ".join(str(shape).replace(" ", "") for shape in shapes)
+        raise ShapeError(
+            f"operands of {what} could not be broadcast together with shapes {text}",
+            user_frame()[0],
+            "reshape or add axes with [:, None] so that every axis is equal or 1",
+        ) from None
+
+
+def loop_dtypes(ufunc: Any, kinds: Sequence[Any]) -> tuple[tuple[np.dtype, ...], bool]:
+    """NumPy's loop for these operands, and whether every operand is a weak Python scalar."""
+    weak = all(kind is int or kind is float for kind in kinds)
+    if weak:
+        kinds = [dtypes.scalar_dtype(kind) for kind in kinds]
+    try:
+        resolved = ufunc.resolve_dtypes((*kinds, *([None] * ufunc.nout)))
+    except TypeError as error:
+        raise DtypeError(
+            f"np.{ufunc.__name__}: {error}", user_frame()[0], "convert the operands first"
+        ) from None
+    return resolved, weak
+
+
+def pointwise(recording: Trace, ufunc: Any, inputs: Sequence[Any]) -> Tracer:
+    """An elementwise ufunc: operands cast to NumPy's loop, then one equation."""
+    name = "true_divide" if ufunc.__name__ == "divide" else ufunc.__name__
+    described = [describe(recording, thing) for thing in inputs]
+    loop, weak = loop_dtypes(ufunc, [kind for _, kind in described])
+    operands: list[Operand] = []
+    for thing, (operand, _), dtype in zip(inputs, described, loop, strict=False):
+        carried(dtype, f"np.{name}")
+        try:
+            operands.append(convert(recording, thing, operand, dtype))
+        except OverflowError:
+            if name not in COMPARISONS or not -(2**63) <= thing < 2**63:
+                raise
+            wide = [x.astype(np.int64) if isinstance(x, Tracer) else np.int64(x) for x in inputs]
+            return pointwise(recording, ufunc, wide)
+    out = carried(loop[ufunc.nin], f"np.{name}")
+    if name in ("floor_divide", "remainder") and out.kind == "f":
+        raise UnsupportedOperation(
+            f"np.{name} of floats is not supported inside a jitted function",
+            user_frame()[0],
+            "integer operands, or compute it outside",
+        )
+    shape = broadcast(operands, f"np.{name}")
+    return recording.record(name, operands, shape, out, weak and name not in COMPARISONS)
+
+
+def on_bools(recording: Trace, name: str, inputs: Sequence[Any]) -> Tracer:
+    for thing in inputs:
+        _, kind = describe(recording, thing)
+        if kind != dtypes.BOOL:
+            raise UnsupportedOperation(
+                f"np.{name} of integers is not supported inside a jitted function",
+                user_frame()[0],
+                "arithmetic, or boolean operands",
+            )
+    return pointwise(recording, getattr(np, ON_BOOLS[name]), inputs)
+
+
+def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) -> Any:
+    """``base ** exponent`` for small constant integer exponents (and 0.5 by the operator)."""
+    number = exponent.item() if isinstance(exponent, np.generic) else exponent
+    if operator and number == 0.5 and isinstance(base, Tracer):
+        return pointwise(recording, np.sqrt, (base,))
+    whole = type(number) in (int, float) and number == int(number) if _finite(number) else False
+    if not whole or abs(number) > MAX_EXPONENT or not isinstance(base, Tracer):
+        raise UnsupportedOperation(
+            "power with this exponent is not supported",
+            user_frame()[0],
+            f"a constant integer exponent up to {MAX_EXPONENT}, np.sqrt, or np.exp(y * np.log(x))",
+        )
+    _, kind = describe(recording, exponent)
+    operand, base_kind = describe(recording, base)
+    loop, weak = loop_dtypes(np.power, [base_kind, kind])
+    dtype = carried(loop[2], "np.power")
+    if dtype.kind == "i" and number < 0:
+        raise ShapeError(
+            "Integers to negative integer powers are not allowed.", user_frame()[0], "float base"
+        )
+    converted = convert(recording, base, operand, dtype)
+    assert isinstance(converted, Value)
+    return recording.record(
+        "power", (converted,), converted.shape, dtype, weak, exponent=int(number)
+    )
+
+
+def _finite(number: Any) -> bool:
+    return isinstance(number, (int, float)) and math.isfinite(number)
+
+
+def cast(recording: Trace, x: Any, dtype: Any, **kwargs: Any) -> Tracer:
+    """``astype``."""
+    kwargs.pop("copy", None)
+    no_options("astype", kwargs)
+    target = carried(np.dtype(dtype), "astype")
+    operand = as_operand(recording, x)
+    if not isinstance(operand, Value):
+        raise DtypeError("astype of a constant", user_frame()[0], "the constant in that dtype")
+    if operand.dtype == target and not operand.weak:
+        return Tracer(recording, operand)
+    return recording.record("cast", (operand,), operand.shape, target)
+
+
+def where(recording: Trace, condition: Any, *choices: Any) -> Tracer:
+    """``np.where(condition, x, y)``; the one-argument form is refused."""
+    if len(choices) != 2:
+        raise ValueDependent(
+            "np.where(condition) has a shape that depends on values",
+            user_frame()[0],
+            "np.where(condition, x, y)",
+        )
+    mask, _ = describe(recording, condition)
+    if mask is None:
+        mask = literal(bool(condition), dtypes.BOOL)
+    if mask.dtype != dtypes.BOOL:
+        zero = literal(0, mask.dtype)
+        shape = mask.shape if isinstance(mask, Value) else ()
+        mask = recording.record("not_equal", (mask, zero), shape, dtypes.BOOL)._value
+    described = [describe(recording, thing) for thing in choices]
+    kinds = [kind(0) if kind is int or kind is float else kind for _, kind in described]
+    dtype = carried(np.result_type(*kinds), "np.where")
+    operands = [
+        convert(recording, thing, operand, dtype)
+        for thing, (operand, _) in zip(choices, described, strict=True)
+    ]
+    shape = broadcast([mask, *operands], "np.where")
+    return recording.record("where", (mask, *operands), shape, dtype)
+
+
+def clip(recording: Trace, x: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Any:
+    """``np.clip`` as maximum then minimum."""
+    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
+    no_options("clip", kwargs)
+    if low is not None:
+        x = pointwise(recording, np.maximum, (x, low))
+    return x if high is None else pointwise(recording, np.minimum, (x, high))
+
+
+def no_options(what: str, kwargs: dict[str, Any]) -> None:
+    for option, given in kwargs.items():
+        if (
+            given is not None
+            and given is not np._NoValue
+            and not (option == "order" and given == "C")
+        ):
+            raise UnsupportedOperation(
+                f"{what}(..., {option}=...) is not supported inside a jitted function",
+                user_frame()[0],
+                "the same without it",
+            )

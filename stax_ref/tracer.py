@@ -1,0 +1,344 @@
+"""The stand-in for an array while a function is traced, and the recording it writes to.
+
+Takes the operations the user's code performs on it; gives equations in a :class:`Trace`. NumPy
+hands its calls to a :class:`Tracer` through ``__array_ufunc__``, ``__array_function__`` and
+``__array_namespace__``. Names of values are the user's own variables, read from the frame that made
+the call. Not here: what each NumPy function becomes (``namespace``), the run itself (``trace``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .errors import (
+    DtypeError,
+    TraceError,
+    UnsupportedOperation,
+    ValueDependent,
+    Where,
+    user_frame,
+)
+from .graph import Eqn, Input, Operand, Params, Value, literal
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
+
+
+class Trace:
+    """The recording of one run: inputs, equations, and the names the user gave to values."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[Input] = []
+        self.eqns: list[Eqn] = []
+        self.names: dict[str, str] = {}
+        self.bounds: dict[str, tuple[int, int]] = {}
+        self._captured: dict[int, Tracer] = {}
+
+    def input(self, kind: str, value: Value, strides: tuple[int, ...] | None = None) -> Tracer:
+        """Add an input and return the tracer that stands for it."""
+        value = replace(value, name=f"%{len(self.inputs)}i")
+        self.inputs.append(Input(value, kind, strides))
+        return Tracer(self, value)
+
+    def captured(self, array: np.ndarray, where: Where) -> Tracer:
+        """An array the function found outside its arguments: an input re-read at each call."""
+        known = self._captured.get(id(array))
+        if known is not None:
+            return known
+        if not dtypes.is_supported(array.dtype):
+            raise DtypeError(
+                f"a captured array has dtype {array.dtype}",
+                where,
+                f"convert it before the call; carried are {dtypes.supported_names()}",
+            )
+        value = Value(f"%{len(self.inputs)}i", array.shape, array.dtype)
+        self.inputs.append(Input(value, "captured", element_strides(array), None, array))
+        self._captured[id(array)] = Tracer(self, value)
+        return self._captured[id(array)]
+
+    def record(
+        self,
+        op: str,
+        args: Sequence[Operand],
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        weak: bool = False,
+        **params: Any,
+    ) -> Tracer:
+        """Append one equation and return the tracer of its result."""
+        where, frame_locals = user_frame()
+        self.name_locals(frame_locals)
+        out = Value(f"%{len(self.eqns)}", tuple(shape), dtype, weak)
+        packed: Params = tuple(params.items())
+        self.eqns.append(Eqn(out, op, tuple(args), packed, where))
+        return Tracer(self, out)
+
+    def name_locals(self, frame_locals: Mapping[str, object]) -> None:
+        """Give values the names of the user's variables that hold them; the first name stays."""
+        for name, held in frame_locals.items():
+            if isinstance(held, Tracer) and held._trace is self and _NAME.match(name):
+                self.names.setdefault(held._value.name, name)
+
+    def limit(self, value: Value, low: int, high: int) -> None:
+        """Remember that a weak integer must fit a partner's dtype (NEP 50, OverflowError)."""
+        known = self.bounds.get(value.name, (low, high))
+        self.bounds[value.name] = (max(low, known[0]), min(high, known[1]))
+
+
+def element_strides(array: np.ndarray) -> tuple[int, ...] | None:
+    """Strides in elements, None when the array is C-contiguous (axes of length 1 ignored)."""
+    if array.flags.c_contiguous:
+        return None
+    return tuple(
+        0 if extent == 1 else stride // array.itemsize
+        for stride, extent in zip(array.strides, array.shape, strict=True)
+    )
+
+
+class Tracer:
+    """Stands for an array while the function is traced. NumPy hands it every call."""
+
+    __slots__ = ("_trace", "_value")
+    __array_priority__ = 1000.0
+
+    def __init__(self, trace: Trace, value: Value) -> None:
+        self._trace = trace
+        self._value = value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape, a tuple of ints known while tracing."""
+        return self._value.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy dtype."""
+        return self._value.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._value.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self._value.shape, dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"Tracer({self._value.type_text})"
+
+    # NumPy's protocols ---------------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from . import namespace
+
+        return namespace.call_ufunc(self._trace, ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        from . import namespace
+
+        return namespace.call_function(self._trace, func, args, kwargs)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return np
+
+    # what needs a value --------------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        raise ValueDependent(
+            "a branch needs the value of a traced array",
+            user_frame()[0],
+            "np.where(condition, a, b) computes both sides; or make the deciding argument static: "
+            "stax.jit(static_argnames=...)",
+        )
+
+    def _refuse_value(self, call: str) -> Any:
+        raise ValueDependent(
+            f"{call} needs the value of a traced array",
+            user_frame()[0],
+            "keep it an array (0-d arrays work in every operation) and convert after the call",
+        )
+
+    def __float__(self) -> float:
+        return self._refuse_value("float()")  # type: ignore[no-any-return]
+
+    def __int__(self) -> int:
+        return self._refuse_value("int()")  # type: ignore[no-any-return]
+
+    def __index__(self) -> int:
+        return self._refuse_value("an index")  # type: ignore[no-any-return]
+
+    def __complex__(self) -> complex:
+        return self._refuse_value("complex()")  # type: ignore[no-any-return]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self._refuse_value("np.asarray()")
+
+    def item(self, *args: Any) -> Any:
+        """Refused: the value is not known while tracing."""
+        return self._refuse_value("item()")
+
+    def tolist(self) -> Any:
+        """Refused: the value is not known while tracing."""
+        return self._refuse_value("tolist()")
+
+    def __iter__(self) -> Any:
+        raise ValueDependent(
+            "iteration over a traced array",
+            user_frame()[0],
+            "whole-array operations, or for i in range(x.shape[0]): x[i] for a short axis",
+        )
+
+    def __contains__(self, item: Any) -> bool:
+        raise ValueDependent(
+            "'in' needs the values of a traced array",
+            user_frame()[0],
+            "np.max(x == item) as an array",
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise UnsupportedOperation(
+            "assignment into a traced array",
+            user_frame()[0],
+            "np.where(mask, new, old), or compute the parts and combine them",
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from . import namespace
+
+        method = namespace.METHODS.get(name)
+        if method is not None:
+            return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if hasattr(np.ndarray, name):
+            raise UnsupportedOperation(
+                f"the array method or attribute .{name} is not supported",
+                user_frame()[0],
+                "the supported ones are " + ", ".join(sorted(namespace.METHODS)),
+            )
+        raise AttributeError(f"a NumPy array has no attribute {name!r}")
+
+    @property
+    def T(self) -> Tracer:
+        """Axes reversed, as an index transformation."""
+        from . import namespace
+
+        return namespace.permute(self._trace, self)
+
+    def __getitem__(self, key: Any) -> Tracer:
+        from . import namespace
+
+        return namespace.getitem(self, key)
+
+    def __pow__(self, other: Any) -> Any:
+        from . import namespace
+
+        return namespace.power(self._trace, self, other, operator=True)
+
+    def __rpow__(self, other: Any) -> Any:
+        from . import namespace
+
+        return namespace.power(self._trace, other, self, operator=True)
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: a traced array")
+
+
+def _binary(ufunc: Any) -> Callable[[Tracer, Any], Any]:
+    def method(self: Tracer, other: Any) -> Any:
+        return self.__array_ufunc__(ufunc, "__call__", self, other)
+
+    return method
+
+
+def _reflected(ufunc: Any) -> Callable[[Tracer, Any], Any]:
+    def method(self: Tracer, other: Any) -> Any:
+        return self.__array_ufunc__(ufunc, "__call__", other, self)
+
+    return method
+
+
+def _unary(ufunc: Any) -> Callable[[Tracer], Any]:
+    def method(self: Tracer) -> Any:
+        return self.__array_ufunc__(ufunc, "__call__", self)
+
+    return method
+
+
+_BINARY = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "matmul": np.matmul,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "divmod": np.divmod,
+}
+_COMPARE = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+for _name, _ufunc in _BINARY.items():
+    setattr(Tracer, f"__{_name}__", _binary(_ufunc))
+    setattr(Tracer, f"__r{_name}__", _reflected(_ufunc))
+for _name, _ufunc in _COMPARE.items():
+    setattr(Tracer, f"__{_name}__", _binary(_ufunc))
+for _name, _ufunc in {
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}.items():
+    setattr(Tracer, f"__{_name}__", _unary(_ufunc))
+
+
+def as_operand(recording: Trace, thing: Any) -> Operand | None:
+    """A tracer, array or NumPy scalar as an operand; None for a Python scalar or a stranger."""
+    if isinstance(thing, Tracer):
+        if thing._trace is not recording:
+            raise TraceError(
+                "a traced array of another call is used here",
+                user_frame()[0],
+                "pass it as an argument",
+            )
+        return thing._value
+    if isinstance(thing, np.generic):
+        return literal(thing, thing.dtype)
+    if isinstance(thing, (list, tuple)):
+        thing = np.asarray(thing)
+    if isinstance(thing, np.ndarray):
+        return recording.captured(thing, user_frame()[0])._value
+    return None
