@@ -43,8 +43,6 @@ class Config:
         max_ops: operations of one body before it is materialised.
         max_ops_reused: the same for a value with several users.
         local_bytes: largest row that is kept inside a kernel instead of in a buffer, in bytes.
-        parallel_min_iterations: iterations per thread below which a loop stays serial
-            (Algorithm 8.1, m).
     """
 
     schedule: str = "default"
@@ -62,7 +60,6 @@ class Config:
     max_ops: int = 100
     max_ops_reused: int = 50
     local_bytes: int = 32768
-    parallel_min_iterations: int = 512
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():

@@ -136,16 +136,14 @@ def on_bools(recording: Trace, name: str, inputs: Sequence[Any]) -> Tracer:
 
 def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) -> Any:
     """``base ** exponent`` for small constant integer exponents (and 0.5 by the operator)."""
+    if isinstance(exponent, Tracer):
+        raise _no_power()
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
     if operator and number == 0.5 and isinstance(base, Tracer):
         return pointwise(recording, np.sqrt, (base,))
     whole = type(number) in (int, float) and number == int(number) if _finite(number) else False
     if not whole or abs(number) > MAX_EXPONENT or not isinstance(base, Tracer):
-        raise UnsupportedOperation(
-            "power with this exponent is not supported",
-            user_frame()[0],
-            f"a constant integer exponent up to {MAX_EXPONENT}, np.sqrt, or np.exp(y * np.log(x))",
-        )
+        raise _no_power()
     _, kind = describe(recording, exponent)
     operand, base_kind = describe(recording, base)
     loop, weak = loop_dtypes(np.power, [base_kind, kind])
@@ -158,6 +156,14 @@ def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) ->
     assert isinstance(converted, Value)
     return recording.record(
         "power", (converted,), converted.shape, dtype, weak, exponent=int(number)
+    )
+
+
+def _no_power() -> UnsupportedOperation:
+    return UnsupportedOperation(
+        "power with this exponent is not supported",
+        user_frame()[0],
+        f"a constant integer exponent up to {MAX_EXPONENT}, np.sqrt, or np.exp(y * np.log(x))",
     )
 
 

@@ -195,7 +195,9 @@ def _round(state: _State) -> None:
         state.decisions[decision.pair] = decision
         if decision.verdict:
             score = _score(first, second, decision.bytes_saved, state)
-            candidates.append((score, first_place, second_place, decision))
+            ordered = decision.pair[0] == first.name
+            places = (first_place, second_place) if ordered else (second_place, first_place)
+            candidates.append((score, *places, decision))
     state.log.append(f"found {len(candidates)} possible fusions")
     taken: set[int] = set()
     merged: dict[int, Group] = {}

@@ -345,7 +345,8 @@ def _floordiv(index: Index, divisor: int) -> Index:
     if low // divisor == high // divisor:
         return quotient + low // divisor
     if low < 0:
-        raise InvariantError(f"division of the possibly negative index {rest}")
+        lift = -(low // divisor)
+        quotient, rest = quotient - lift, rest + lift * divisor
     common = _common(rest, divisor)
     if common is not None:
         g, big, _ = common
@@ -370,7 +371,7 @@ def _mod(index: Index, divisor: int) -> Index:
     if low // divisor == high // divisor:
         return rest - low // divisor * divisor
     if low < 0:
-        raise InvariantError(f"remainder of the possibly negative index {rest}")
+        rest = rest - low // divisor * divisor
     common = _common(rest, divisor)
     if common is not None:
         g, big, small = common

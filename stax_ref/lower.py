@@ -31,7 +31,7 @@ from .compose import (
 from .config import Config
 from .errors import Where
 from .graph import Eqn, Graph, Operand, Value, literal
-from .index import Symbol, c_strides
+from .index import ZERO, Symbol, c_strides
 from .node import Access, Body, Buffer, Instr, Node, computed
 from .ops import OPS, REDUCTIONS, planned_order
 
@@ -81,6 +81,7 @@ class _Lowering:
         self.buffers: dict[str, Buffer] = {}
         self.nodes: list[Node] = []
         self.users: dict[str, int] = {}
+        self.reductions: dict[tuple[object, ...], Value] = {}
         self._node_count = 0
         for eqn in graph.eqns:
             passes = 2 if eqn.op in ("var", "std") else 1
@@ -248,6 +249,10 @@ class _Lowering:
         if count == 1 or (count <= UNROLL and math.prod(out.shape) > 1 and not self.config.seed):
             self.values[out.name] = unrolled(kind, source, axes, out, order.form, where)
             return
+        known = self.reductions.setdefault((kind, source.name, axes, dtype), out)
+        if known is not out:
+            self.values[out.name] = _same_reduction(known, out, axes)
+            return
         reduced = [extent if k in axes else 1 for k, extent in enumerate(source.shape)]
         kept = [1 if k in axes else extent for k, extent in enumerate(source.shape)]
         outer, outer_index = loop_symbols("i", kept)
@@ -339,3 +344,17 @@ class _Lowering:
             operands=tuple(operands),
         )
         self.values[eqn.out.name] = loading(buffer_out)
+
+
+def _same_reduction(known: Value, out: Value, axes: tuple[int, ...]) -> Expression:
+    """A reduction that an earlier one computes already, perhaps with other kept axes."""
+
+    def emit(builder: Builder, index: Indices) -> int:
+        if len(known.shape) > len(out.shape):
+            rest = iter(index)
+            index = tuple(ZERO if k in axes else next(rest) for k in range(len(known.shape)))
+        elif len(known.shape) < len(out.shape):
+            index = tuple(entry for k, entry in enumerate(index) if k not in axes)
+        return builder.value(known.name, index)
+
+    return Expression(out.shape, out.dtype, emit)

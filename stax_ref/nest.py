@@ -227,8 +227,7 @@ def arguments(statement: Statement) -> tuple[Argument, ...]:
 
 
 def _check(nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: set[str]) -> None:
-    """Walk in order; ``known`` are the names visible here (inner names do not leave a loop)."""
-    known = known if not symbols else set(known)
+    """Walk in order; ``known`` are the names visible here (inner names do not leave a body)."""
     for statement in body:
         for argument in arguments(statement):
             if isinstance(argument, str) and argument not in known:
@@ -247,4 +246,4 @@ def _check(nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: se
             _check(nest, statement.body, inside, symbols | {statement.symbol.name})
             known |= {a.name for a in statement.accumulators}
         elif isinstance(statement, If):
-            _check(nest, statement.body, known, symbols)
+            _check(nest, statement.body, set(known), symbols)

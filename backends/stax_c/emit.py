@@ -8,7 +8,6 @@ so that a thread count never changes an order. Neighbouring kernels share one pa
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,12 @@ from .values import memory_type
 
 PARALLEL_WORK = 65536
 """Operations below which a launch has no parallel entry: about 10 µs of one core."""
+
+PARTS = 16
+"""P of Algorithm 8.1: a constant, because the text must not depend on the machine."""
+
+MINIMUM = 512
+"""m of Algorithm 8.1: iterations a thread gets at least."""
 
 GRAIN = 64
 """A thread's part of a vector loop is a multiple of this many elements."""
@@ -192,8 +197,7 @@ def _range_unit(nest: Nest, isa: str, numbers: dict[str, int]) -> _Unit:
     )
     _prologue(printer, nest, numbers)
     loops = tiling.chain(nest)
-    threads = max(2, os.cpu_count() or 1)
-    depth = tiling.parallel_depth(tiling.extents(nest), threads, 512)
+    depth = tiling.parallel_depth(tiling.extents(nest), PARTS, MINIMUM)
     if tiling.form(loops[-1], printer.buffers) == "vector":
         loops = loops[:-1] or loops
     shared = loops[: max(1, depth)]
