@@ -26,6 +26,7 @@ import stax_ref as stax
 from spec_tests.demo import page, photo
 from spec_tests.demo.bound import Bounded, with_bound
 from spec_tests.demo.pipelines import PIPELINES, Image, Pipeline
+from stax_ref.ladder import different
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,7 @@ def count_unequal(left: np.ndarray, right: np.ndarray) -> int:
     """Elements that differ in bits; all of them when shape or dtype differ. NaN is one class."""
     if left.shape != right.shape or left.dtype != right.dtype:
         return max(left.size, 1)
-    bits = f"u{left.dtype.itemsize}"
-    same = np.ascontiguousarray(left).view(bits) == np.ascontiguousarray(right).view(bits)
-    return int(np.sum(~(same | (np.isnan(left) & np.isnan(right)))))
+    return int(np.count_nonzero(different(left, right)))
 
 
 def count_beyond(result: np.ndarray, plain: Bounded) -> int:
