@@ -255,16 +255,17 @@ class Printer:
         ``extent`` is the number of iterations when it is known here, None inside a thread's part.
         """
         i, width = loop.symbol.name, self.width(loop)
-        self.line(f"i64 {i} = {begin};")
-        if extent is None or extent >= width:
-            with self.block(f"for (; {i} + {width} <= {end}; {i} += {width})"):
-                self.lanes = Lanes(loop.symbol, width)
-                self.body(loop.body)
-        if extent is None or extent % width:
-            with self.block(f"if ({i} < {end})"):
-                self.line(f"const i64 n = {end} - {i};  // lanes left")
-                self.lanes = Lanes(loop.symbol, width, "n")
-                self.body(loop.body)
+        with self.block(""):
+            self.line(f"i64 {i} = {begin};")
+            if extent is None or extent >= width:
+                with self.block(f"for (; {i} + {width} <= {end}; {i} += {width})"):
+                    self.lanes = Lanes(loop.symbol, width)
+                    self.body(loop.body)
+            if extent is None or extent % width:
+                with self.block(f"if ({i} < {end})"):
+                    self.line(f"const i64 n = {end} - {i};  // lanes left")
+                    self.lanes = Lanes(loop.symbol, width, "n")
+                    self.body(loop.body)
         self.lanes = None
 
     def _accumulate(self, statement: Accumulate) -> None:
