@@ -1,4 +1,4 @@
-"""What every group of tests shares: the option that rewrites expected texts, and a cache of its own.
+"""What all tests share: the option that rewrites expected texts, and a kernel cache of their own.
 
 takes: pytest's options
 gives: ``--update-golden`` and the fixture ``update_golden``
