@@ -123,7 +123,7 @@ def input_storage(
     }
 
 
-def _extern_result(
+def extern_result(
     function: str, operands: Sequence[np.ndarray], out: str, recording: Recording
 ) -> np.ndarray:
     """The recorded result of an external call; recorded now if it is the first."""
@@ -157,7 +157,7 @@ def run_nodes(
         for node in lowered.nodes:
             if node.is_extern:
                 operands = [storage[n].reshape(buffers[n].shape) for n in node.operands]
-                result = _extern_result(node.function, operands, node.buffer, recording)
+                result = extern_result(node.function, operands, node.buffer, recording)
                 storage[node.buffer][:] = result.reshape(-1)
             else:
                 run(node.body, _WholeNode(node, buffers, storage))
@@ -229,11 +229,23 @@ def run_nests(plan: Plan, arguments: Sequence[Any], recording: Recording) -> tup
         for step in plan.steps:
             if isinstance(step, Extern):
                 operands = [storage[n].reshape(buffers[n].shape) for n in step.operands]
-                result = _extern_result(step.function, operands, step.buffer, recording)
+                result = extern_result(step.function, operands, step.buffer, recording)
                 storage[step.buffer][:] = result.reshape(-1)
             else:
-                _WholeNest(step, storage, recording).body(step.body, 0)
+                run_nest(step, storage, recording)
     return tuple(storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)
+
+
+def run_nest(nest: Nest, storage: Mapping[str, np.ndarray], recording: Recording) -> None:
+    """One kernel on whole arrays.
+
+    Args:
+        nest: the kernel.
+        storage: a flat array per buffer it touches; written in place.
+        recording: what earlier rungs learned; added to.
+    """
+    with np.errstate(all="ignore"):
+        _WholeNest(nest, storage, recording).body(nest.body, 0)
 
 
 class _WholeNest:
@@ -354,7 +366,7 @@ def run_points(
             memory.poison_dead(number)
             if isinstance(step, Extern):
                 operands = [memory.storage[n].reshape(buffers[n].shape) for n in step.operands]
-                result = _extern_result(step.function, operands, step.buffer, recording)
+                result = extern_result(step.function, operands, step.buffer, recording)
                 memory.storage[step.buffer][:] = result.reshape(-1)
             else:
                 _PointNest(step, memory.storage, shuffle).body(step.body)

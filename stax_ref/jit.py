@@ -35,6 +35,9 @@ from .tracer import element_strides
 
 Specs = tuple[tuple[str, Any], ...]
 
+FAST_PROGRAMS = 32
+"""Programs a dispatcher tries in turn; beyond that, the table of specialisations is faster."""
+
 fallbacks = 0
 """How often ``backend="auto"`` fell back to the interpreter in this process."""
 
@@ -265,6 +268,8 @@ class Jitted:
         fast = hasattr(self._call, "add") and all_dynamic and not kwargs
         direct = loaded is not None and loaded.is_direct and self._config().check < 3
         if fast and direct and loaded.program not in self._call.programs:
+            if len(self._call.programs) >= FAST_PROGRAMS:
+                self._call.clear()
             self._call.add(loaded.program, self._guards(held))
         return executable(*dynamic)
 

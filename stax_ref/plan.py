@@ -153,7 +153,7 @@ class Plan:
 
     def wrapper_text(self) -> str:
         """The wrapper as Python; runnable where ``launch``, ``call`` and memory are supplied."""
-        lines = ["def call(args):"]
+        lines = ["def wrapper(args):"]
         for instruction in self.wrapper:
             lines += ["    " + line for line in self._instruction_lines(instruction)]
         return "\n".join(lines)
@@ -175,9 +175,8 @@ class Plan:
         if op == "slot":
             slot, buffer = self.slot(names[0]), self.buffer(names[0])
             assert slot is not None
-            return [
-                f"{names[0]} = view(arena, {slot.offset}, {buffer.shape}, {buffer.dtype.str!r})"
-            ]
+            layout = f"{slot.offset}, {buffer.shape}, {buffer.dtype.str!r}"
+            return [f"{names[0]} = view(arena, {layout})"]
         if op == "allocate":
             buffer = self.buffer(names[0])
             layout = f"{buffer.shape}, {buffer.strides}, {buffer.dtype.str!r}"
@@ -190,7 +189,8 @@ class Plan:
             ]
         if op == "call":
             step = next(s for s in self.steps if isinstance(s, Extern) and s.name == names[0])
-            return [f"call({step.function!r}, {', '.join((*step.operands, step.buffer))})"]
+            arrays = ", ".join((*step.operands, step.buffer))
+            return [f"call({step.name!r}, {arrays})  # {step.function}"]
         if op == "free":
             return [f"del {', '.join(names)}"]
         return [f"return ({''.join(f'{name}, ' for name in names).rstrip()})"]

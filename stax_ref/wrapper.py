@@ -1,0 +1,96 @@
+"""The wrapper as Python: the text of ``Plan.wrapper_text`` run literally (seed §8.5, Listing 8.1).
+
+Takes a plan and arguments; gives outputs. The text is one of the two forms of the wrapper; the
+other is the compact program of the native runtime, made from the same instructions. This file
+supplies the words the text uses: the grouped assertion, memory, launches and calls. Not here: the
+text (``plan``), what a kernel means (``interpret``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import InvariantError
+from .interpret import POISON, Recording, extern_result, input_storage, run_nest
+from .nest import Nest
+from .plan import Extern, Plan
+
+
+def run_wrapper(
+    plan: Plan, arguments: Sequence[Any], recording: Recording
+) -> tuple[np.ndarray, ...]:
+    """Execute the wrapper's text; memory it allocates starts poisoned.
+
+    Args:
+        plan: the plan.
+        arguments: one array or Python scalar per input.
+        recording: what earlier rungs learned; added to.
+
+    Returns:
+        one array per output.
+
+    Raises:
+        InvariantError: an input does not have the shape or strides the plan was made for.
+    """
+    stored = input_storage(plan.inputs, plan.input_buffers, arguments)
+    buffers = {buffer.name: buffer for buffer in plan.buffers}
+    nests = {step.name: step for step in plan.steps if isinstance(step, Nest)}
+    externs = {step.name: step for step in plan.steps if isinstance(step, Extern)}
+    given = [stored[name].reshape(buffers[name].shape) for name in plan.input_buffers]
+
+    def launch(name: str, *arrays: np.ndarray) -> None:
+        named = zip(nests[name].buffers, arrays, strict=True)
+        run_nest(nests[name], {b.name: array.reshape(-1) for b, array in named}, recording)
+
+    def call(name: str, *arrays: np.ndarray) -> None:
+        *operands, out = arrays
+        step = externs[name]
+        result = extern_result(step.function, operands, step.buffer, recording)
+        out[...] = result.reshape(out.shape)
+
+    words: dict[str, Any] = {
+        "assert_size_stride_grouped": _assert_sizes,
+        "empty_bytes": _empty_bytes,
+        "view": _view,
+        "empty_strided": _empty_strided,
+        "launch": launch,
+        "call": call,
+    }
+    exec(compile(plan.wrapper_text(), f"<wrapper of {plan.name}>", "exec"), words)
+    outputs: tuple[np.ndarray, ...] = words["wrapper"](list(given))
+    return tuple(np.array(out) for out in outputs)
+
+
+def _assert_sizes(
+    arrays: Sequence[np.ndarray],
+    sizes: Sequence[tuple[int, ...]],
+    strides: Sequence[tuple[int, ...]],
+    what: str,
+) -> None:
+    """Shapes only: the oracle reads inputs by logical index, so their strides do not matter."""
+    del strides
+    for position, (array, size) in enumerate(zip(arrays, sizes, strict=True)):
+        if array.shape != size:
+            raise InvariantError(f"{what} {position} has shape {array.shape} instead of {size}")
+
+
+def _empty_bytes(nbytes: int) -> np.ndarray:
+    return np.full(nbytes, POISON, np.uint8)
+
+
+def _empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: str) -> np.ndarray:
+    """A fresh array; computed buffers are always in C order."""
+    del strides
+    return _view(_empty_bytes(_nbytes(shape, dtype)), 0, shape, dtype)
+
+
+def _view(arena: np.ndarray, offset: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    part = arena[offset : offset + _nbytes(shape, dtype)]
+    return part.view(dtype).reshape(shape)
+
+
+def _nbytes(shape: tuple[int, ...], dtype: str) -> int:
+    return int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
