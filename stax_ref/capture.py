@@ -8,8 +8,9 @@ followed. Not here: recording arrays that turn up during a trace (``trace``).
 
 from __future__ import annotations
 
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,37 @@ def places(function: Callable[..., Any]) -> tuple[Place, ...]:
             if isinstance(held, (*_VALUES, np.ndarray, tuple, types.FunctionType)):
                 found[(id(place.holder), place.key)] = place
     return tuple(found.values())
+
+
+def randomness(guarded: Sequence[Any], function: Callable[..., Any]) -> tuple[Any, ...]:
+    """The states of NumPy's random generators a function can reach; equal when none was used.
+
+    Args:
+        guarded: what the function reads besides its arguments.
+        function: the function itself; a generator made inside it is seen by its name.
+    """
+    module = sys.modules.get("numpy.random")
+    if module is None:
+        return ()
+    states = [repr(held.bit_generator.state) for held in guarded if _is_generator(held, module)]
+    code = getattr(function, "__code__", None)
+    if code is not None and "default_rng" in _names(code):
+        states.append(object())
+    legacy = module.get_state()
+    return (*states, legacy[1].tobytes(), legacy[2])
+
+
+def _is_generator(held: Any, module: Any) -> bool:
+    return isinstance(held, module.Generator)
+
+
+def readable(function: Callable[..., Any]) -> list[Any]:
+    """What the function's own globals and cells hold, of any type."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
+    cells = [Place(cell, "").read() for cell in function.__closure__ or ()]
+    return cells + [function.__globals__.get(name) for name in _names(code)]
 
 
 def _names(code: types.CodeType) -> list[str]:

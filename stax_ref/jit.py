@@ -25,7 +25,7 @@ import numpy as np
 from . import capture, config, dtypes
 from .compile import Program, compile_graph
 from .config import Config
-from .errors import BackendError, ConfigError, DtypeError
+from .errors import BackendError, ConfigError, DtypeError, TraceError, Where
 from .graph import Graph
 from .interpret import Recording, run_nests, wrap
 from .node import Node
@@ -302,7 +302,17 @@ class Jitted:
     def _trace(self, names: Sequence[str], specs: Specs) -> Graph:
         name = getattr(self._function, "__name__", "function")
         call = self._caller(names)
-        return trace(call, name if name.isidentifier() else "function", _pairs(names, specs))
+        held = capture.readable(self._function)
+        before = capture.randomness(held, self._function)
+        graph = trace(call, name if name.isidentifier() else "function", _pairs(names, specs))
+        if capture.randomness(held, self._function) != before:
+            code = self._function.__code__
+            raise TraceError(
+                "np.random inside a jitted function would be drawn once, while tracing",
+                Where(code.co_filename, code.co_firstlineno, code.co_name),
+                "draw outside and pass the array as an argument",
+            )
+        return graph
 
     def _caller(self, names: Sequence[str]) -> Callable[..., Any]:
         """The function with every argument positional, whatever kind of parameter it was."""

@@ -28,10 +28,10 @@ def explain(program: Program) -> str:
     """
     plan, lowered = program.plan, program.lowered
     signature = ", ".join(f"{e.value.name}: {e.value.type_text}" for e in program.graph.inputs)
+    before, after = plural(len(lowered.nodes), "node"), plural(plan.kernels, "kernel")
     lines = [
         f"{plan.name}({signature})",
-        f"  {len(lowered.nodes)} nodes before fusion, {plan.kernels} kernels after"
-        + _externs(program),
+        f"  {before} before fusion, {after} after{_externs(program)}",
         f"  {plan.bytes_moved} bytes moved; each input and output once: {plan.least_bytes}",
         f"  {plan.peak_bytes} bytes of memory beside the inputs, {plan.arena_bytes} of them arena",
         "",
@@ -53,9 +53,14 @@ def explain(program: Program) -> str:
     return "\n".join(lines)
 
 
+def plural(count: int, word: str) -> str:
+    """``1 kernel``, ``2 kernels``."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 def _externs(program: Program) -> str:
     count = sum(isinstance(step, Extern) for step in program.plan.steps)
-    return f" and {count} external calls" if count else ""
+    return f" and {plural(count, 'external call')}" if count else ""
 
 
 def wanted_stages() -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def emit_batch(plans: Sequence[Plan], isa: str, threads: bool = True) -> list[So
     single = len(plans) == 1
     parts = [_part(p, isa, threads, "" if single else f"p{k}_") for k, p in enumerate(plans)]
     level = list(LEVEL_BYTES)[::-1].index(isa)
-    head = [f"// {part.plan.name}: {part.plan.kernels} kernels, written by Stax" for part in parts]
+    head = [f"// {part.plan.name}, kernels: {part.plan.kernels}; written by Stax" for part in parts]
     head += [f"#define STAX_LEVEL {level}", '#include "stax_simd.h"', ""]
     if any(launch.parallel for part in parts for launch in part.launches):
         head += ["int omp_get_thread_num(void);", "int omp_get_num_threads(void);", ""]
