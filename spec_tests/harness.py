@@ -1,0 +1,364 @@
+"""One helper climbs the whole ladder: NumPy, the interpreter's rungs, native code at every vector level.
+
+takes: functions with arguments, alone (``check``) or many at once (``check_all``)
+gives: nothing, or an ``AssertionError`` that lists every case that failed and on which rung
+holds: which backend is on trial (``STAX_TEST_BACKEND``), its variants (vector levels), the thread
+    counts, a kernel cache of its own, the counters printed at the end of a session
+not here: what is compared with what inside the interpreter (``stax_ref.ladder``)
+
+Cases of one ``check_all`` become one translation unit per vector level: thousands of small programs
+cost seconds instead of minutes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import importlib
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import stax_ref as stax
+from stax_ref import ladder, report
+from stax_ref.errors import BackendError, ConfigError, Unsupported
+from stax_ref.interpret import Recording, run_graph, run_nests
+from stax_ref.jit import Executable
+
+THREADS = (1, 2)
+UNIT = 100
+"""Programs in one translation unit."""
+
+POINTS = 3000
+"""Iterations up to which the point-by-point rung is climbed here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One program on one set of arguments.
+
+    Args:
+        function: a NumPy function.
+        args: arrays and Python scalars.
+        label: says which case it is when it fails.
+        options: fields of ``stax.Config``.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    label: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        kinds = ", ".join(
+            f"{a.dtype}{list(a.shape)}" if isinstance(a, np.ndarray) else repr(a) for a in self.args
+        )
+        options = "".join(f" {name}={value}" for name, value in self.options.items())
+        name = getattr(self.function, "__name__", "function")
+        return f"{self.label or name}({kinds}){options}"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a session has done; printed at its end."""
+
+    cases: int = 0
+    native_runs: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    levels: set[str] = field(default_factory=set)
+
+
+COUNTS = Counts()
+
+
+@dataclass(slots=True)
+class _Climb:
+    """A case on its way up; ``failure`` is the first thing that went wrong."""
+
+    case: Case
+    program: Any = None
+    arguments: tuple[Any, ...] = ()
+    expected: tuple[np.ndarray, ...] = ()
+    recording: Recording = field(default_factory=Recording)
+    failure: str = ""
+
+
+# what is on trial ----------------------------------------------------------------------------------
+def backend_name() -> str:
+    """The backend on trial: ``STAX_TEST_BACKEND``, or ``c``."""
+    return os.environ.get("STAX_TEST_BACKEND", "c")
+
+
+@functools.cache
+def _cache_directory() -> str:
+    directory = tempfile.mkdtemp(prefix="stax-tests-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
+
+
+@contextlib.contextmanager
+def environment(**changes: str) -> Iterator[None]:
+    """Environment variables inside a block."""
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@functools.cache
+def variants() -> dict[str, Any]:
+    """Backend objects by name of the variant: one per vector level of this machine for ``c``."""
+    name = backend_name()
+    if name == "ref":
+        return {}
+    backend = importlib.import_module("stax_native.backend")
+    if name not in backend.BUILT_IN:
+        return {name: backend.find(name)}
+    toolchain = importlib.import_module("stax_native.toolchain")
+    found = {}
+    for level in toolchain.LEVELS:
+        with (
+            environment(STAX_CACHE_DIR=_cache_directory(), STAX_ISA=level),
+            contextlib.suppress(ConfigError),
+        ):
+            found[level] = backend.find(name)
+    COUNTS.levels |= set(found)
+    return found
+
+
+@contextlib.contextmanager
+def native_state(threads: int) -> Iterator[None]:
+    """This many threads for every launch, fresh memory poisoned, warnings of NumPy off."""
+    runtime = importlib.import_module("stax_native.runtime")
+    runtime.set_threads(threads)
+    runtime.set_parallel_threshold(0 if threads > 1 else 1 << 62)
+    runtime.set_poison(True)
+    try:
+        with quiet():
+            yield
+    finally:
+        runtime.set_threads(None)
+        runtime.set_parallel_threshold(65536)
+        runtime.set_poison(False)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """NumPy's warnings off: a result is compared, not how loudly it was computed."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+@contextlib.contextmanager
+def parallel_entries() -> Iterator[None]:
+    """Every launch of the C backend gets a parallel entry, however small it is."""
+    emit = importlib.import_module("stax_c.emit")
+    before = emit.PARALLEL_WORK
+    emit.PARALLEL_WORK = 0
+    try:
+        yield
+    finally:
+        emit.PARALLEL_WORK = before
+
+
+# the climb -----------------------------------------------------------------------------------------
+def check(function: Callable[..., Any], *args: Any, label: str = "", **options: Any) -> None:
+    """Climb the whole ladder with one program.
+
+    Args:
+        function: a NumPy function.
+        *args: arrays and Python scalars.
+        label: names the case in a failure.
+        **options: fields of ``stax.Config``.
+
+    Raises:
+        AssertionError: a rung differs; says which, where and by how much.
+    """
+    check_all([Case(function, args, label, options)])
+
+
+def check_all(cases: Sequence[Case]) -> None:
+    """Climb with many programs, compiled together.
+
+    Raises:
+        AssertionError: lists every case that failed.
+    """
+    failures = failures_of(cases)
+    text = "\n".join(f"{case}\n    {failure}" for case, failure in failures)
+    assert not failures, f"{len(failures)} of {len(cases)} cases failed\n{text}"
+
+
+def failures_of(cases: Sequence[Case]) -> list[tuple[Case, str]]:
+    """The cases that fail, each with the first thing that went wrong."""
+    climbs = [_Climb(case) for case in cases]
+    COUNTS.cases += len(climbs)
+    for climb in climbs:
+        _guarded(climb, _interpret)
+    for start in range(0, len(climbs), UNIT):
+        unit = [c for c in climbs[start : start + UNIT] if not c.failure]
+        for name, backend in variants().items():
+            _run_unit(unit, name, backend)
+    return [(climb.case, climb.failure) for climb in climbs if climb.failure]
+
+
+def _guarded(climb: _Climb, step: Callable[[_Climb], None]) -> None:
+    """One step of one case; an exception is a failure of this case, not of the whole batch."""
+    if climb.failure:
+        return
+    try:
+        step(climb)
+    except Exception as error:  # whatever it is: the other cases of the batch must still run
+        climb.failure = f"{type(error).__name__}: {error}"
+
+
+def _interpret(climb: _Climb) -> None:
+    """The function itself, then every rung of the interpreter; what native code must equal."""
+    case = climb.case
+    jitted = stax.jit(case.function, **case.options)
+    climb.program = jitted.lower(*case.args).program
+    climb.arguments = tuple(np.asarray(a) if isinstance(a, np.generic) else a for a in case.args)
+    with quiet(), _point_limit(POINTS):
+        comparisons = list(_against_call(climb))
+        comparisons += ladder.climb(climb.program, climb.arguments).comparisons
+        climb.expected = run_nests(climb.program.plan, _full(climb), climb.recording)
+    climb.failure = next((str(c) for c in comparisons if not c.ok), "")
+
+
+def _full(climb: _Climb) -> list[Any]:
+    captured = (e.array for e in climb.program.graph.inputs if e.kind == "captured")
+    return [*climb.arguments, *captured]
+
+
+@contextlib.contextmanager
+def _point_limit(limit: int) -> Iterator[None]:
+    before = ladder.POINT_LIMIT
+    ladder.POINT_LIMIT = limit
+    try:
+        yield
+    finally:
+        ladder.POINT_LIMIT = before
+
+
+def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
+    """The graph evaluator must be what the plain call is: values, dtypes, shapes and structure.
+
+    Values, not bits: ``np.clip`` and ``maximum`` may differ in the sign of a zero (semantics §2).
+    """
+    graph = climb.program.graph
+    result = climb.case.function(*climb.case.args)
+    structure = {tuple: "tuple", list: "list"}.get(type(result), "single")
+    leaves = [result] if structure == "single" else list(result)
+    same = structure == graph.structure and len(leaves) == len(graph.outputs)
+    detail = f"{structure} of {len(leaves)} instead of {graph.structure} of {len(graph.outputs)}"
+    yield ladder.Comparison("graph", "the call", "outputs", same, detail)
+    if not same:
+        return
+    evaluated = run_graph(graph, _full(climb))
+    for value, leaf, got in zip(graph.outputs, leaves, evaluated, strict=True):
+        kind = np.asarray(leaf)
+        weak = type(leaf) in (bool, int, float)
+        if kind.dtype != got.dtype or kind.shape != got.shape or weak != value.weak:
+            ok, detail = False, f"{value.type_text} instead of {kind.dtype}{list(kind.shape)}"
+        else:
+            bad = (got != kind) & ~((got != got) & (kind != kind))
+            ok, detail = not np.any(bad), f"{got[bad][:1]} instead of {kind[bad][:1]}"
+        yield ladder.Comparison("graph", "the call", value.name, ok, detail)
+
+
+# native --------------------------------------------------------------------------------------------
+def _run_unit(unit: Sequence[_Climb], name: str, backend: Any) -> None:
+    """Build the programs of one translation unit for one variant and run each on its arguments."""
+    unit = [climb for climb in unit if not climb.failure]
+    loaded = load_plans(backend, [climb.program.plan for climb in unit])
+    for climb, program in zip(unit, loaded, strict=True):
+        if isinstance(program, Unsupported) and backend_name() != "c":
+            reason = str(program).splitlines()[0]
+            COUNTS.refused[reason] = COUNTS.refused.get(reason, 0) + 1
+        elif isinstance(program, Exception):
+            climb.failure = f"{name}: {type(program).__name__}: {program}"
+        else:
+            executable = Executable(climb.program, name, program)
+            _guarded(climb, lambda c, e=executable: _run_native(c, e))  # type: ignore[misc]
+
+
+def load_plans(backend: Any, plans: Sequence[Any]) -> list[Any]:
+    """A loaded program per plan, or the exception that its emission or compilation raised."""
+    with environment(STAX_CACHE_DIR=_cache_directory()), parallel_entries():
+        if len(plans) > 1 and hasattr(backend, "load_batch"):
+            with contextlib.suppress(BackendError, OSError):
+                return list(backend.load_batch(plans))
+        loaded: list[Any] = []
+        for plan in plans:  # one by one: no batches, or one of the batch was refused
+            try:
+                loaded.append(backend.load(backend.emit(plan), plan))
+            except (BackendError, OSError) as error:
+                loaded.append(error)
+        return loaded
+
+
+def _run_native(climb: _Climb, executable: Executable) -> None:
+    """Twice at each number of threads; inputs must come out as they went in."""
+    runtime = importlib.import_module("stax_native.runtime")
+    before = [np.array(a) for a in climb.arguments]
+    names = climb.program.plan.outputs
+    for threads in THREADS:
+        for again in ("", ", second run"):
+            with native_state(threads):
+                counted = sum(runtime.launch_counts().values())
+                got = ladder.run_native(executable, climb.arguments, climb.recording)
+            rung = f"{executable.backend}, {threads} threads{again}"
+            COUNTS.native_runs += 1
+            if backend_name() == "c" and climb.program.plan.launches:
+                assert sum(runtime.launch_counts().values()) > counted, f"{rung}: nothing launched"
+            for comparison in ladder.equal(rung, "nests", names, got, climb.expected):
+                if not comparison.ok:
+                    climb.failure = str(comparison)
+                    return
+    for number, (old, new) in enumerate(zip(before, climb.arguments, strict=True)):
+        assert not np.any(ladder.different(np.asarray(new), old)), f"argument {number} was changed"
+
+
+def reproduction(case: Case) -> str:
+    """The script that repeats a case with random arguments of the same types."""
+    return report.reproduction(stax.jit(case.function, **case.options).trace(*case.args).graph)
+
+
+def summary_lines() -> list[str]:
+    """What the harness did in this process, one fact a line."""
+    lines = [f"{COUNTS.cases} programs climbed the ladder; backend {backend_name()}"]
+    if COUNTS.levels:
+        lines[0] += f", levels {', '.join(sorted(COUNTS.levels))}"
+    lines.append(f"{COUNTS.native_runs} native runs compared with the oracle")
+    with contextlib.suppress(ImportError):
+        toolchain = importlib.import_module("stax_native.toolchain")
+        lines.append(
+            f"{toolchain.COMPILES.kernels} compiles of kernels, {toolchain.COMPILES.probes} of probes"
+        )
+    lines += [f"refused {count} times: {reason}" for reason, count in COUNTS.refused.items()]
+    return lines
+
+
+_reported: list[bool] = []
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Imported by the ``conftest`` of each folder that climbs; prints once a session."""
+    if COUNTS.cases and not _reported:
+        _reported.append(True)
+        terminalreporter.section("stax ladder")
+        for line in summary_lines():
+            terminalreporter.write_line(line)
