@@ -41,6 +41,7 @@ _BASE_FLAGS = (
     "-ffp-contract=off",
     "-fno-trapping-math",
     "-fno-math-errno",
+    "-Werror=implicit-function-declaration",  # a missing name fails here, not at dlopen
     "-fwrapv",
     "-fno-strict-aliasing",
 )

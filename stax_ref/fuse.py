@@ -215,7 +215,8 @@ def _round(state: _State) -> None:
         joined = _merge(first, second, decision, state)
         merged[first_place] = joined
         state.log.append(f"fusing {first.name} with {second.name}")
-        state.log.append(f"{joined}, score {decision.bytes_saved}")
+        state.log.append(str(joined))
+        state.log.append(f"score {decision.bytes_saved}")
         if joined.depth:
             state.log.append(f"outer-loop fusion depth {joined.depth}")
     kept = [group for k, group in enumerate(state.groups) if k not in taken]

@@ -8,7 +8,7 @@ Needs no compiler. Not here: any text of a program.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -72,12 +72,15 @@ def _contiguous(loop: Loop, buffers: dict[str, Buffer]) -> bool:
     )
 
 
-def wide_types(body: Sequence[Statement], symbol: Symbol) -> bool:
+def wide_types(body: Sequence[Statement], symbol: Symbol, buffers: Mapping[str, Buffer]) -> bool:
     """True when a 64-bit value varies along the loop, so that a vector holds half the lanes."""
-    return any(dtype.itemsize == 8 for dtype in _varying_dtypes(body, symbol))
+    return any(dtype.itemsize == 8 for dtype in _varying_dtypes(body, symbol, buffers))
 
 
-def _varying_dtypes(body: Sequence[Statement], symbol: Symbol) -> Iterator[np.dtype]:
+def _varying_dtypes(
+    body: Sequence[Statement], symbol: Symbol, buffers: Mapping[str, Buffer]
+) -> Iterator[np.dtype]:
+    """Dtypes of values along the loop; a stored constant counts, it is stored in every lane."""
     varying: set[str] = set()
     for statement in walk(tuple(body)):
         if isinstance(statement, Let):
@@ -87,6 +90,8 @@ def _varying_dtypes(body: Sequence[Statement], symbol: Symbol) -> Iterator[np.dt
             if along or any(a in varying for a in statement.args if isinstance(a, str)):
                 varying.add(statement.name)
                 yield statement.dtype
+        elif isinstance(statement, Store) and statement.access.buffer in buffers:
+            yield buffers[statement.access.buffer].dtype
         elif isinstance(statement, Loop):
             for accumulator in statement.accumulators:
                 varying.add(accumulator.name)

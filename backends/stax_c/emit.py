@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from stax_native.backend import Launch, Source
 from stax_ref import tiling
+from stax_ref.dtypes import BOOL
 from stax_ref.errors import Unsupported
 from stax_ref.nest import Let, Loop, Nest, Statement, Store, walk
 from stax_ref.node import Buffer
@@ -257,7 +258,8 @@ def _chunk_unit(
         printer.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
         printer.chunk(top, "c", "stop", None)
         for a in top.accumulators:
-            printer.line(f"q_{a.name}[at] = {printer.folded(top, a)};")
+            value = printer.folded(top, a)
+            printer.line(f"q_{a.name}[at] = {f'({value}) & 1' if a.dtype == BOOL else value};")
     printer.line_at(0, "}")
     _chunk_finish(printer, nest, top, numbers, places, chunks)
     scratch = [chunks * a.dtype.itemsize for a in top.accumulators]
@@ -286,7 +288,8 @@ def _chunk_finish(
             printer.partial_total(a)
         with printer.block(f"for (i64 at = 0; at < {chunks}; at++)"):
             for a in top.accumulators:
-                printer.take_partial(a, f"q_{a.name}[at]")
+                sign = "-" if a.dtype == BOOL else ""
+                printer.take_partial(a, f"{sign}q_{a.name}[at]")
         for a in top.accumulators:
             printer.finish_total(a)
     printer.body(nest.body[position + 1 :])

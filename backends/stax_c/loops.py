@@ -238,7 +238,7 @@ class Printer:
 
     def width(self, loop: Loop) -> int:
         """Lanes of a vector over this loop: half as many when a 64-bit value varies along it."""
-        wide = tiling.wide_types(loop.body, loop.symbol) or any(
+        wide = tiling.wide_types(loop.body, loop.symbol, self.buffers) or any(
             a.dtype.itemsize == 8 for a in loop.accumulators
         )
         return max(1, LEVEL_BYTES[self.isa] // (8 if wide else 4))
@@ -370,7 +370,10 @@ class Printer:
             count //= 2
             folded = _combine(accumulator, f"{place}[u]", f"{place}[u + {count}]", width)
             self.line(f"for (i64 u = 0; u < {count}; u++) {place}[u] = {folded};")
-        return f"fold_{accumulator.kind}_{vtype}({place}[0])"
+        kind = accumulator.kind
+        if accumulator.dtype == BOOL:  # true is the mask -1, the smaller integer
+            kind = "min" if kind == "max" else "max"
+        return f"fold_{kind}_{vtype}({place}[0])"
 
     # partial results of chunks ----------------------------------------------------------------
     def partial_total(self, a: Accumulator) -> None:
