@@ -50,6 +50,7 @@ class Interval(NamedTuple):
 
 # intervals ----------------------------------------------------------------------------------------
 def known(value: Any, dtype: np.dtype) -> Interval:
+    """A value that is the same on both sides."""
     array = np.asarray(value, dtype=dtype)
     return Interval(array, array)
 
@@ -98,6 +99,11 @@ def corners(function: Callable[..., Any], *args: Interval, lost: Any = np.False_
     return hull(candidates, lost | _any([unknown(a) for a in args]))
 
 
+def size(x: Interval) -> np.ndarray:
+    """The largest magnitude inside."""
+    return np.asarray(np.maximum(np.abs(x.low), np.abs(x.high)))
+
+
 def narrow(low: np.ndarray, high: np.ndarray, dtype: np.dtype) -> list[np.ndarray]:
     """Ends computed in a wider dtype, rounded outwards to ``dtype``."""
     down, up = low.astype(dtype), high.astype(dtype)
@@ -113,22 +119,34 @@ def wide(dtype: np.dtype) -> np.dtype:
 
 
 def unit(dtype: np.dtype) -> float:
+    """Largest relative error of one rounding to nearest."""
     return float(np.finfo(dtype).eps) / 2
 
 
 def tiniest(dtype: np.dtype) -> float:
+    """The smallest positive number; an underflow costs half of it."""
     return float(np.finfo(dtype).smallest_subnormal)
 
 
 def open_zero(x: Interval) -> Interval:
     """The same with the sign of a zero left open."""
-    return Interval(
-        np.where(x.low == 0, -x.high.dtype.type(0), x.low), np.where(x.high == 0, 0, x.high)
-    )
+    if x.low.dtype.kind != "f" or not np.any((x.low == 0) | (x.high == 0)):
+        return x
+    return Interval(np.where(x.low == 0, -0.0, x.low), np.where(x.high == 0, 0.0, x.high))
 
 
 # elementwise --------------------------------------------------------------------------------------
 def pointwise(op: str, args: Sequence[Interval], dtype: np.dtype) -> Interval:
+    """The result of one elementwise operation.
+
+    Args:
+        op: name of a ufunc that a graph may hold; ``power``, ``cast`` and ``where`` are functions.
+        args: operands of the dtype of NumPy's loop, broadcast against each other.
+        dtype: dtype of the result.
+
+    Raises:
+        InvariantError: there is no rule for ``op``.
+    """
     if op.startswith("logical"):
         args = [_truth(a) for a in args]
     if op in _COMPARISONS:
@@ -149,23 +167,19 @@ def pointwise(op: str, args: Sequence[Interval], dtype: np.dtype) -> Interval:
 def _integers(op: str, args: Sequence[Interval], dtype: np.dtype) -> Interval:
     """Known operands give NumPy's value, wrapped or not; others a range if nothing can wrap."""
     exact = np.asarray(getattr(np, op)(*(a.low for a in args)))
-    known = functools.reduce(operator.and_, [a.low == a.high for a in args])
-    if np.all(known):
+    sure = functools.reduce(operator.and_, [a.low == a.high for a in args])
+    if np.all(sure):
         return Interval(exact, exact)
     info = np.iinfo(dtype)
     low, high = np.full(exact.shape, info.min, dtype), np.full(exact.shape, info.max, dtype)
     if op in _FLOATS and op != "reciprocal":
         real = [each(lambda a: a.astype(F64), a) for a in args]
         guess = _FLOATS[op](*real)
-        size = functools.reduce(np.maximum, [size(a) for a in (*real, guess)])
-        fits = (size <= EXACT_INTEGERS) & (guess.low >= info.min) & (guess.high <= info.max)
+        largest = functools.reduce(np.maximum, [size(a) for a in (*real, guess)])
+        fits = (largest <= EXACT_INTEGERS) & (guess.low >= info.min) & (guess.high <= info.max)
         low = np.where(fits, np.where(fits, guess.low, 0).astype(dtype), low)
         high = np.where(fits, np.where(fits, guess.high, 0).astype(dtype), high)
-    return Interval(np.where(known, exact, low), np.where(known, exact, high))
-
-
-def size(x: Interval) -> np.ndarray:
-    return np.maximum(np.abs(x.low), np.abs(x.high))
+    return Interval(np.where(sure, exact, low), np.where(sure, exact, high))
 
 
 def _truth(x: Interval) -> Interval:
@@ -257,7 +271,7 @@ def _elementary(name: str) -> Callable[[Interval], Interval]:
             close = np.isposinf(wider[0]) & (x.low <= math.log(largest) + 1)
             low = np.where(close, largest * (1 - relative), low)
         ends = [np.clip(end, *_RANGE[name]) for end in narrow(low, high, dtype)]
-        return hull([end.astype(dtype) for end in ends], unknown(x))
+        return hull(ends, unknown(x))
 
     return rule
 
@@ -281,7 +295,7 @@ _FLOATS: dict[str, Callable[..., Interval]] = {
     "log": _elementary("log"),
     "tanh": _elementary("tanh"),
 }
-"""Rules on floats; those without "exp log tanh sqrt" also serve integers that float64 holds."""
+"""The rules on floats; the arithmetic ones also serve integers, as long as float64 holds them."""
 
 
 def power(base: Interval, exponent: int) -> Interval:
@@ -302,8 +316,8 @@ def where(mask: Interval, a: Interval, b: Interval) -> Interval:
     """One of two values, or both where the condition is not sure."""
     if mask.low is mask.high:
         low = np.where(mask.low, a.low, b.low)
-        known = a.low is a.high and b.low is b.high
-        return Interval(low, low if known else np.where(mask.low, a.high, b.high))
+        both_known = a.low is a.high and b.low is b.high
+        return Interval(low, low if both_known else np.where(mask.low, a.high, b.high))
     both = hull([a.low, a.high, b.low, b.high])
     return Interval(
         np.where(mask.low, a.low, np.where(mask.high, both.low, b.low)),
@@ -336,5 +350,3 @@ def cast(x: Interval, dtype: np.dtype) -> Interval:
         np.where(sure, result.low, info.min).astype(dtype),
         np.where(sure, result.high, info.max).astype(dtype),
     )
-
-
