@@ -1,4 +1,4 @@
-"""One helper climbs the whole ladder: NumPy, the interpreter's rungs, native code at every vector level.
+"""One helper climbs the whole ladder: NumPy, interpreter, native code at every vector level.
 
 takes: functions with arguments, alone (``check``) or many at once (``check_all``)
 gives: nothing, or an ``AssertionError`` that lists every case that failed and on which rung
@@ -90,7 +90,7 @@ class _Climb:
     failure: str = ""
 
 
-# what is on trial ----------------------------------------------------------------------------------
+# what is on trial ---------------------------------------------------------------------------------
 def backend_name() -> str:
     """The backend on trial: ``STAX_TEST_BACKEND``, or ``c``."""
     return os.environ.get("STAX_TEST_BACKEND", "c")
@@ -175,7 +175,7 @@ def parallel_entries() -> Iterator[None]:
         emit.PARALLEL_WORK = before
 
 
-# the climb -----------------------------------------------------------------------------------------
+# the climb ----------------------------------------------------------------------------------------
 def check(function: Callable[..., Any], *args: Any, label: str = "", **options: Any) -> None:
     """Climb the whole ladder with one program.
 
@@ -279,7 +279,7 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
         yield ladder.Comparison("graph", "the call", value.name, ok, detail)
 
 
-# native --------------------------------------------------------------------------------------------
+# native -------------------------------------------------------------------------------------------
 def _run_unit(unit: Sequence[_Climb], name: str, backend: Any) -> None:
     """Build the programs of one translation unit for one variant and run each on its arguments."""
     unit = [climb for climb in unit if not climb.failure]
@@ -345,9 +345,8 @@ def summary_lines() -> list[str]:
     lines.append(f"{COUNTS.native_runs} native runs compared with the oracle")
     with contextlib.suppress(ImportError):
         toolchain = importlib.import_module("stax_native.toolchain")
-        lines.append(
-            f"{toolchain.COMPILES.kernels} compiles of kernels, {toolchain.COMPILES.probes} of probes"
-        )
+        made = toolchain.COMPILES
+        lines.append(f"{made.kernels} compiles of kernels, {made.probes} of probes")
     lines += [f"refused {count} times: {reason}" for reason, count in COUNTS.refused.items()]
     return lines
 

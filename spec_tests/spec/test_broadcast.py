@@ -58,14 +58,9 @@ def test_reductions_in_every_layout(layout):
     for dtype in (np.float32, np.float64, np.int32):
         for shape in ((5, 33), (3, 4, 17)):
             x = laid_out(layout, dtype, shape)
-            for axis in (0, -1, None):
-                cases.append(
-                    Case(
-                        reduce_along(axis),
-                        (x,),
-                        f"{layout} axis={axis}",
-                    )
-                )
+            cases += [
+                Case(reduce_along(axis), (x,), f"{layout} axis={axis}") for axis in (0, -1, None)
+            ]
     check_all(cases)
 
 

@@ -1,4 +1,4 @@
-"""Reductions: the planned order, every axis tuple, special values, and the versions that freeze the bits.
+"""Reductions: the planned order, every axis tuple, special values, the versions that freeze bits.
 
 takes: arrays of every dtype, sizes around lanes and chunks
 gives: a failure where a rung, a level or a thread count differs, or where frozen bits have moved
@@ -167,7 +167,7 @@ def test_extremes_of_every_dtype(kind):
     check(along(KINDS[kind], 1), bools)
 
 
-# the order itself ----------------------------------------------------------------------------------
+# the order itself ---------------------------------------------------------------------------------
 def planned(kind, x, axis_last=True):
     """A reduction of a flat array by the oracle."""
     order = ops.planned_order(x.dtype, axis_last)

@@ -52,10 +52,7 @@ def test_slices(dtype):
 
 def test_slices_of_a_computed_value():
     x = ordinary(np.float32, 7, 5, 4)
-    cases = []
-    for index in SLICES:
-        cases.append(Case(after_exp(index), (x,), str(index)))
-    check_all(cases)
+    check_all([Case(after_exp(index), (x,), str(index)) for index in SLICES])
 
 
 def after_exp(index):
@@ -82,7 +79,17 @@ def test_transpositions(axes):
     )
 
 
-RESHAPES = [(60,), (5, 12), (12, 5), (3, -1), (2, 2, 3, 5), (1, 60, 1), (3, 20), (4, 3, 5), (60, 1, 1)]
+RESHAPES = [
+    (60,),
+    (5, 12),
+    (12, 5),
+    (3, -1),
+    (2, 2, 3, 5),
+    (1, 60, 1),
+    (3, 20),
+    (4, 3, 5),
+    (60, 1, 1),
+]
 
 
 @pytest.mark.parametrize("shape", RESHAPES)
