@@ -1,0 +1,458 @@
+"""fuse: Algorithm 7.1, its cycle test, its limits, and the seed's two examples to the letter.
+
+takes: all small graphs, programs at both sides of every limit, random programs
+gives: a failure for a partition with a cycle, a missing reason, or an accepted pair without a nest
+holds: Proposition 7.1 against a direct search of the quotient graph; every number of ``Config``
+not here: legality of single trees (``test_looptree``), texts (``golden``)
+"""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import stax_ref as stax
+from spec_tests import counting
+from spec_tests.golden import programs
+from spec_tests.stages.random_programs import random_program
+from stax_c.emit import emit
+from stax_ref import fuse as fuse_module
+from stax_ref.compile import Program
+from stax_ref.config import Config
+from stax_ref.depend import Edges, Record, WeakDep, WholeDep
+from stax_ref.fuse import Group, Score
+from stax_ref.memory import Slot
+from stax_ref.nesting import nest
+from stax_ref.node import Node
+
+ROWS = np.zeros((64, 128), np.float32)
+
+
+def compiled(function, *arguments, **options) -> Program:
+    return stax.jit(function, **options).lower(*arguments).program
+
+
+def kernels(function, *arguments, **options) -> int:
+    return compiled(function, *arguments, **options).plan.kernels
+
+
+def decision(program: Program, *pair: str):
+    found = [d for d in program.groups.decisions if d.pair == pair]
+    assert found, [d.pair for d in program.groups.decisions]
+    return found[0]
+
+
+# Proposition 7.1 ---------------------------------------------------------------------------------
+def graphs(count: int):
+    """Every directed acyclic graph on ``count`` nodes whose order is a topological one."""
+    possible = list(itertools.combinations(range(count), 2))
+    for size in range(len(possible) + 1):
+        yield from itertools.combinations(possible, size)
+
+
+def partitions(nodes):
+    """Every partition of a list."""
+    if not nodes:
+        yield []
+        return
+    first, *rest = nodes
+    for smaller in partitions(rest):
+        yield [[first], *smaller]
+        for k in range(len(smaller)):
+            yield [*smaller[:k], [first, *smaller[k]], *smaller[k + 1 :]]
+
+
+def has_cycle(blocks, edges) -> bool:
+    """A direct search of the quotient graph: remove blocks without a predecessor until stuck."""
+    owner = {node: k for k, block in enumerate(blocks) for node in block}
+    arrows = {(owner[a], owner[b]) for a, b in edges if owner[a] != owner[b]}
+    left = set(range(len(blocks)))
+    while left:
+        free = {k for k in left if not any(b == k and a in left for a, b in arrows)}
+        if not free:
+            return True
+        left -= free
+    return False
+
+
+def state_of(count: int, edges, blocks, weak: bool) -> fuse_module._State:
+    """A run of the algorithm in which these blocks have been fused."""
+    records = []
+    for k in range(count):
+        name = f"n{k}"
+        before = [f"n{a}" for a, b in edges if b == k]
+        node = Node(name, "pointwise", name, ())
+        reads = () if weak else tuple(WholeDep(p, 1) for p in before)
+        order = tuple(WeakDep(f"old{p}", p) for p in before) if weak else ()
+        records.append(Record(node, (WholeDep(name, 1),), reads, order, ((), ()), ()))
+    graph = Edges(tuple(records), (), ())
+    position = {f"n{k}": k for k in range(count)}
+    groups = [Group(tuple(records[k] for k in sorted(b)), None, ((), ())) for b in blocks]
+    ancestors = fuse_module._ancestors(graph, position)
+    return fuse_module._State(graph, Config(), {}, groups, position, ancestors)
+
+
+@pytest.mark.parametrize("weak", [False, True], ids=["data", "order only"])
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_proposition_7_1_on_every_small_graph(count, weak):
+    """All graphs, all legal partitions so far, all pairs of blocks: merge makes a cycle or not."""
+    compared = Counter()
+    for edges in graphs(count):
+        for blocks in partitions(list(range(count))):
+            if has_cycle(blocks, edges):
+                continue
+            state = state_of(count, edges, blocks, weak)
+            for a, b in itertools.combinations(range(len(blocks)), 2):
+                others = [block for k, block in enumerate(blocks) if k not in (a, b)]
+                expected = has_cycle([*others, blocks[a] + blocks[b]], edges)
+                first, second = state.groups[a], state.groups[b]
+                for pair in ((first, second), (second, first)):
+                    assert fuse_module._makes_cycle(*pair, state.groups, state) == expected
+                compared[expected] += 1
+    assert compared[False] > 0
+    assert count == 2 or compared[True] > 0
+
+
+def test_a_third_kernel_between_keeps_two_apart():
+    def f(x, w):
+        e = np.exp(x)
+        return e, e + (e @ w)
+
+    program = compiled(f, np.zeros((8, 8), np.float32), np.zeros((8, 8), np.float32))
+    apart = [d for d in program.groups.decisions if "third kernel" in d.reason]
+    assert [d.pair for d in apart] == [("e", "out")]
+    assert program.plan.kernels == 2
+
+
+# Definition 7.2 ----------------------------------------------------------------------------------
+def test_both_reductions_need_equal_counts():
+    def same(x):
+        return np.sum(x, -1), np.max(x, -1)
+
+    def other(x):
+        return np.sum(x, -1), np.max(x)
+
+    assert kernels(same, ROWS) == 1
+    assert kernels(other, ROWS) == 2
+    for device, reason in (("cpu", "iteration groupings"), ("gpu", "iteration counts")):
+        program = compiled(other, ROWS, schedule="seed", device=device)
+        assert program.plan.kernels == 2
+        assert reason in decision(program, "op0", "op1").reason
+
+
+def test_square_reductions_of_different_axes_do_not_share_a_loop():
+    """Equal counts, but each reads the shared input at other elements."""
+
+    def f(x):
+        return np.sum(x, -1), np.max(x, 0)
+
+    square = np.zeros((32, 32), np.float32)
+    program = compiled(f, square)
+    assert stax.jit(f, backend="ref").check(square).ok
+    assert all(group.tree.segments for group in program.sequence)
+
+
+def test_a_pointwise_node_fits_a_reduction_from_both_sides():
+    """Condition 3: N = n (the reciprocal of row sums), N = n r (the division of each element)."""
+
+    def per_row(x):
+        s = np.sum(x, -1)
+        return s, 1 / s
+
+    def per_element(x):
+        return x / np.sum(x, -1, keepdims=True)
+
+    for f in (per_row, per_element):
+        for options in ({}, {"schedule": "seed"}, {"schedule": "seed", "device": "gpu"}):
+            assert kernels(f, ROWS, **options) == 1, (f, options)
+
+
+def test_counts_that_do_not_divide_keep_apart():
+    def f(x):
+        s = np.sum(x, -1)
+        return s, s[:32] * 2
+
+    program = compiled(f, ROWS, schedule="seed", device="gpu")
+    expected = "iteration counts (64, 128) and (32, 1) are not compatible"
+    assert decision(program, "op0", "op1").reason == expected
+
+
+def test_the_cpu_compares_ranges_and_the_gpu_products():
+    """Example 7.2: ((8192,), ()) against ((64,), (128,)) is not compatible by ranges on a CPU."""
+
+    def m(x):
+        e = np.exp(x)
+        return e, e.sum(-1)
+
+    cpu = compiled(m, ROWS, schedule="seed")
+    gpu = compiled(m, ROWS, schedule="seed", device="gpu")
+    assert cpu.plan.kernels == 2
+    assert decision(cpu, "op0", "op1").reason == "outer loop fusion depth is 0"
+    assert gpu.plan.kernels == 1
+    assert decision(gpu, "op0", "op1").reason == "compatible counts"
+
+
+# limits of Config, both sides --------------------------------------------------------------------
+def three_rows(x):
+    return np.sum(x, -1), np.max(x, -1), np.min(x, -1)
+
+
+def test_max_nodes():
+    program = compiled(three_rows, ROWS, max_nodes=3)
+    assert program.plan.kernels == 1
+    program = compiled(three_rows, ROWS, max_nodes=2)
+    assert program.plan.kernels == 2
+    assert [d.reason for d in program.groups.decisions if not d.verdict] == ["more than 2 nodes"]
+
+
+def test_max_buffers():
+    assert kernels(programs.rownorm, ROWS, max_buffers=3) == 1  # x, its sums, the result
+    program = compiled(programs.rownorm, ROWS, max_buffers=2)
+    assert program.plan.kernels == 2
+    assert [d.reason for d in program.groups.decisions] == ["more than 2 buffers"]
+
+
+def test_min_shared_bytes_of_a_horizontal_fusion():
+    def f(x):
+        return np.sum(x), np.max(x)
+
+    nine = np.zeros(9, np.float64)
+    assert kernels(f, nine, min_shared_bytes=72) == 1
+    program = compiled(f, nine, min_shared_bytes=73)
+    assert program.plan.kernels == 2
+    assert program.groups.decisions[0].reason == "fewer than 73 bytes shared"
+    assert program.groups.decisions[0].bytes_saved == 72
+
+
+def test_min_shared_bytes_leaves_vertical_fusion_alone():
+    assert kernels(programs.rownorm, ROWS, min_shared_bytes=10**9) == 1
+
+
+def test_strict_reductions_stay_apart():
+    def f(x):
+        return np.sum(x, -1), np.prod(x, -1)
+
+    assert kernels(f, ROWS) == 1
+    program = compiled(f, ROWS, strict=True)
+    assert program.plan.kernels == 2
+    assert program.groups.decisions[0].reason == "two reductions in strict order"
+    assert kernels(programs.rownorm, ROWS, strict=True) == 1, "one reduction is no pair"
+
+
+def test_max_rounds():
+    assert kernels(programs.softmax, ROWS, max_rounds=2) == 1
+    program = compiled(programs.softmax, ROWS, max_rounds=1)
+    assert program.plan.kernels == 2
+    assert program.groups.log.count("found 4 possible fusions") == 1
+    assert kernels(programs.softmax, ROWS, max_rounds=0) == 4
+
+
+def test_score_ratio():
+    """Byte counts more than the factor apart decide alone; otherwise the type comes first."""
+    alike, larger = Score(1, 100, 1, -1), Score(0, 1600, 1, -1)
+    assert alike.better(larger, 16)
+    assert not larger.better(alike, 16)
+    much_larger = Score(0, 1601, 1, -1)
+    assert much_larger.better(alike, 16)
+    assert not alike.better(much_larger, 16)
+    assert larger.better(alike, 15)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (Score(1, 50, 1, -9), Score(0, 60, 9, -1)),
+        (Score(0, 61, 1, -9), Score(0, 60, 9, -1)),
+        (Score(0, 60, 2, -9), Score(0, 60, 1, -1)),
+        (Score(0, 60, 1, -1), Score(0, 60, 1, -2)),
+    ],
+)
+def test_scores_compare_in_the_order_of_the_text(better, worse):
+    assert better.better(worse, 16)
+    assert not worse.better(better, 16)
+    assert not worse.better(worse, 16)
+
+
+def test_score_ratio_reaches_the_rounds(monkeypatch):
+    ratios = []
+    original = fuse_module._descending
+
+    def watched(candidates, ratio):
+        ratios.append(ratio)
+        return original(candidates, ratio)
+
+    monkeypatch.setattr(fuse_module, "_descending", watched)
+    compiled(programs.rownorm, ROWS, score_ratio=7)
+    assert set(ratios) == {7}
+
+
+# the seed to the letter --------------------------------------------------------------------------
+def test_example_7_1_log():
+    groups = compiled(*_seed("seed_example_7_1"), **_options("seed_example_7_1")).groups
+    assert groups.log[:3] == (
+        "found 1 possible fusions",
+        "fusing op0 with op1",
+        "op0_op1: OuterLoopFusedSchedulerNode(SchedulerNode,SchedulerNode)",
+    )
+    assert groups.decisions[0].bytes_saved == 33024 == 8192 * 4 + 64 * 4
+    assert groups.groups[0].depth == 1
+
+
+def test_example_7_1_kernel_has_the_structure_of_listing_7_1():
+    plan = compiled(*_seed("seed_example_7_1"), **_options("seed_example_7_1")).plan
+    (kernel,) = plan.steps
+    (outer,) = kernel.body
+    assert (outer.symbol.extent, outer.kind) == (64, "parallel")
+    inner = [s for s in outer.body if hasattr(s, "symbol")]
+    assert [(loop.symbol.extent, loop.kind) for loop in inner] == [
+        (128, "reduced"),
+        (128, "parallel"),
+    ]
+    names = [buffer.name for buffer in kernel.buffers]
+    assert names == ["primals_1", "buf1", "buf2"]
+    assert plan.slot("buf1").nbytes == 256, "row sums still have their 64-element buffer"
+    scalar = emit(plan, "scalar").text
+    assert counting.outermost_loops(scalar) == {"k0": 1}
+    assert "k0(b, 0, 64, &flags)" in scalar
+
+
+@pytest.mark.parametrize("isa", ["avx512", "avx2"])
+def test_example_7_1_in_c_is_two_loops_in_one(isa):
+    plan = compiled(*_seed("seed_example_7_1"), **_options("seed_example_7_1")).plan
+    text = emit(plan, isa).text
+    assert counting.outermost_loops(text) == {"k0": 1}
+    function = text[text.index("static void k0") :]
+    width = {"avx512": 16, "avx2": 8}[isa]
+    assert function.count("for (i64 i0 = begin; i0 < end; i0++)") == 1
+    assert function.count("for (; r_0 + 32 <= 128; r_0 += 32)") == 1
+    assert function.count(f"for (; j0 + {width} <= 128; j0 += {width})") == 1
+
+
+def test_example_7_2_on_a_cpu():
+    program = compiled(*_seed("seed_example_7_2_cpu"), **_options("seed_example_7_2_cpu"))
+    assert [[n.name for n in g.nodes] for g in program.sequence] == [["op0"], ["op1", "op2"]]
+    assert decision(program, "op1", "op2").reason == "SAME_VARS_REDUCE"
+    for pair in (("op0", "op1"), ("op0", "op2")):
+        assert decision(program, *pair).reason == "outer loop fusion depth is 0"
+        assert not decision(program, *pair).verdict
+    found = [line for line in program.groups.log if line.startswith("found")]
+    assert found == ["found 1 possible fusions", "found 0 possible fusions"]
+    assert program.plan.kernels == 2
+    assert sum(counting.outermost_loops(emit(program.plan, "avx2").text).values()) == 2
+
+
+def test_example_7_2_on_a_gpu_computes_each_exp_once():
+    program = compiled(*_seed("seed_example_7_2_gpu"), **_options("seed_example_7_2_gpu"))
+    (kernel,) = program.plan.steps
+    counts = counting.operations(kernel)
+    assert counts["exp"] == 8192, "16384 before the two reductions shared it"
+    assert counts["load"] == 8192
+    apart = compiled(
+        *_seed("seed_example_7_2_gpu"), **_options("seed_example_7_2_gpu"), max_nodes=1
+    )
+    assert sum(counting.operations(k)["exp"] for k in apart.plan.steps) == 16384
+
+
+def _seed(name):
+    function, arguments, _ = programs.SEED[name]
+    return (function, *arguments)
+
+
+def _options(name):
+    return programs.SEED[name][2]
+
+
+# default mode ------------------------------------------------------------------------------------
+KERNELS = {"rownorm": 1, "softmax": 1, "layernorm": 1, "variance": 2}
+
+
+@pytest.mark.parametrize("isa", ["avx512", "avx2", "scalar"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_of_the_workloads(name, isa):
+    function, arguments, options = programs.DEFAULT[name]
+    plan = compiled(function, *arguments, **options).plan
+    assert plan.kernels <= KERNELS[name]
+    loops = counting.outermost_loops(emit(plan, isa).text)
+    assert sum(loops.values()) == plan.kernels == len(loops)
+
+
+def test_the_counter_of_loops_counts():
+    text = """
+static void k0(void *const *b, i64 begin, i64 end, int *flags) {
+    for (i64 i = begin; i < end; i++) {
+        for (i64 j = 0; j < 4; j++) { x[j] = 0; }
+    }
+    /* for (;;) { */  // for (i64 i = 0; i < 2; i++) {
+    i64 r = 0;
+    for (; r + 8 <= 16; r += 8) {
+    }
+    if (r < 16) { y[r] = 1; }
+}
+static void k1(void *const *b, int *flags) {
+    for (i64 u = 0; u < 2; u++) v[u] = 0;
+}
+static void k1_finish(void *const *b, int *flags) {
+    for (i64 u = 0; u < 2; u++) v[u] = 0;
+}
+"""
+    assert counting.outermost_loops(text) == {"k0": 2, "k1": 1}
+    assert counting.loop_depths(text, "k0") == [0, 1, 0]
+
+
+# every accepted pair can be filled ---------------------------------------------------------------
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"schedule": "seed"}, {"schedule": "seed", "device": "gpu"}, {"device": "gpu"}],
+    ids=["default", "seed cpu", "seed gpu", "gpu"],
+)
+def test_every_accepted_pair_has_a_nest(options, monkeypatch):
+    """Random programs: every pair said to be fusable is filled, even if never merged."""
+    accepted = []
+
+    def watched(first, second, state):
+        answer = original(first, second, state)
+        if answer.verdict:
+            accepted.append((first, second, answer, state))
+        return answer
+
+    original = fuse_module.can_fuse
+    monkeypatch.setattr(fuse_module, "can_fuse", watched)
+    for number in range(120):
+        function, arguments, _ = random_program(number)
+        program = compiled(function, *arguments, backend="ref", **options)
+        for step in program.steps:
+            if hasattr(step, "check"):
+                step.check()
+    assert len(accepted) > 100
+    for first, second, answer, state in accepted:
+        joined = fuse_module._merge(first, second, answer, state)
+        slots = {
+            name: Slot(name, "arena", state.buffers[name].nbytes, 0, 1)
+            for name in {node.buffer for node in joined.nodes}
+        }
+        for keep in (False, True):
+            kernel = nest(joined, "k", state.buffers, slots, keep)
+            kernel.check()
+            assert set(kernel.nodes) == {node.name for node in joined.nodes}
+
+
+def test_partitions_of_random_programs_are_legal():
+    """Definition 7.3: every node in one group, and the quotient graph has no cycle."""
+    for number in range(120):
+        function, arguments, _ = random_program(number)
+        program = compiled(function, *arguments, backend="ref")
+        members = [n.name for g in program.groups.groups for n in g.nodes]
+        assert sorted(members) == sorted(r.node.name for r in program.edges.records)
+        edges = [(a, b) for b, before in program.edges.predecessors().items() for a in before]
+        assert not has_cycle([[n.name for n in g.nodes] for g in program.groups.groups], edges)
+
+
+def test_decisions_are_data():
+    """Every pair that shares a buffer is answered, with a reason; a yes carries its loop tree."""
+    program = compiled(programs.layernorm, *programs.DEFAULT["layernorm"][1])
+    assert program.groups.decisions
+    for answer in program.groups.decisions:
+        assert answer.reason
+        assert answer.bytes_saved >= 0
+        assert (answer.tree is not None) == answer.verdict
