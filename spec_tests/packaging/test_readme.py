@@ -1,0 +1,61 @@
+"""README.md tells the truth: its example prints what it says, and what it names exists.
+
+takes: README.md of the checkout
+gives: a failure when the example's output, a file, a variable or a stage has changed
+holds: measured distances are not compared, since they follow NumPy's version
+not here: the two set-up commands, which .ci/run executes
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stax_ref.compile import TEXTS
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SOURCES = ("stax_ref", "stax_native", "backends")
+WRITTEN = {"repro.py"}  # what Stax writes for a user
+
+
+def block(language: str) -> str:
+    """The first block of README.md in this language."""
+    found = re.search(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert found, f"README.md has no {language} block"
+    return found.group(1)
+
+
+def without_distances(text: str) -> str:
+    return re.sub(r"(difference|bound) [0-9.e+-]+", r"\1 …", text).rstrip()
+
+
+def test_the_example_prints_what_the_readme_says(tmp_path: Path):
+    (tmp_path / "example.py").write_text(block("python"), encoding="utf-8")
+    command = [sys.executable, "-W", "error", "example.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert without_distances(done.stdout) == without_distances(block("text"))
+
+
+def test_every_named_file_exists():
+    named = set(re.findall(r"`([\w./]+/[\w.]+|\w+\.py)`", README)) - WRITTEN
+    assert len(named) > 10
+    assert [n for n in named if not any((ROOT / top / n).exists() for top in ("", *SOURCES))] == []
+
+
+def test_every_variable_is_named_and_read():
+    named = set(re.findall(r"`(STAX_[A-Z_]+)`", README))
+    read = set()
+    for folder in SOURCES:
+        for path in (ROOT / folder).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            read |= set(re.findall(r"environ(?:\.get\(|\[)\s*\"(STAX_[A-Z_]+)\"", text))
+    assert named == read
+
+
+@pytest.mark.parametrize("stage", TEXTS)
+def test_every_stage_is_named(stage: str):
+    assert f"`{stage}`" in README
