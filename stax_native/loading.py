@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from stax_ref.errors import BackendError
+from stax_ref.jit import report_division
 from stax_ref.plan import Extern, Plan
 
 from .backend import Source
@@ -97,6 +98,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
         tuple(_steps(plan, source, library, numbers)),
         plan.structure == "single",
     )
+    program.on_flag = report_division
     return NativeProgram(plan, source, program)
 
 

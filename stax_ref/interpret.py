@@ -251,7 +251,7 @@ def run_nest(nest: Nest, storage: Mapping[str, np.ndarray], recording: Recording
 class _WholeNest:
     """Evaluates a nest with one array axis per loop level; siblings reuse the level's axis."""
 
-    def __init__(self, nest: Nest, storage: dict[str, np.ndarray], recording: Recording) -> None:
+    def __init__(self, nest: Nest, storage: Mapping[str, np.ndarray], recording: Recording) -> None:
         self.storage = dict(storage)
         self.recording = recording
         self.buffers = {buffer.name: buffer for buffer in nest.buffers}

@@ -17,7 +17,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from .interpret import Recording, run_nests, wrap
 from .node import Node
 from .plan import Plan
 from .trace import trace
-from .tracer import element_strides
+from .tracer import Tracer, element_strides
 
 Specs = tuple[tuple[str, Any], ...]
 
@@ -66,11 +66,11 @@ class Executable:
         program: what every stage made.
     """
 
-    def __init__(self, program: Program, backend: str, loaded: Any) -> None:
+    def __init__(self, program: Program, backend: str, loaded: Any, source: str = "") -> None:
         self.program = program
         self.backend = backend
         self.loaded = loaded
-        self.source: str = loaded.source.text if loaded is not None else ""
+        self.source = source
 
     @property
     def plan(self) -> Plan:
@@ -154,7 +154,8 @@ def _compile(program: Program, name: str, edit: Callable[[str], str] | None = No
         source = backend.emit(program.plan)
         if edit is not None:
             source = replace(source, text=edit(source.text))
-        executable = Executable(program, backend.name, backend.load(source, program.plan))
+        loaded = backend.load(source, program.plan)
+        executable = Executable(program, backend.name, loaded, source.text)
     except (BackendError, ImportError) as error:
         if name != "auto":
             raise
@@ -255,6 +256,8 @@ class Jitted:
     # calls ----------------------------------------------------------------------------------------
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose types no compiled program has matched so far."""
+        if any(isinstance(value, Tracer) for value in (*args, *kwargs.values())):
+            return self._function(*args, **kwargs)  # inside another trace: part of it
         names, values = self._bind(args, kwargs)
         specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
         executable, held = self._entry(names, specs)
@@ -264,9 +267,9 @@ class Jitted:
             ladder = importlib.import_module("stax_ref.ladder")
             ladder.demand(executable, dynamic)
         loaded = executable.loaded
-        all_dynamic = all(spec[0] != "static" for spec in specs)
+        all_dynamic = len(dynamic) == len(args)
         fast = hasattr(self._call, "add") and all_dynamic and not kwargs
-        direct = loaded is not None and loaded.is_direct and self._config().check < 3
+        direct = getattr(loaded, "is_direct", False) and self._config().check < 3
         if fast and direct and loaded.program not in self._call.programs:
             if len(self._call.programs) >= FAST_PROGRAMS:
                 self._call.clear()
@@ -282,8 +285,6 @@ class Jitted:
             if entry is None:
                 program = compile_graph(self._trace(names, specs), self._config())
                 executable = _compile(program, self._config().backend)
-                if executable.loaded is not None:
-                    executable.loaded.program.on_flag = report_division
                 entry = self._entries[key] = (executable, held)
             return entry
 
@@ -340,10 +341,15 @@ class Jitted:
         return dict(self._signature.parameters)
 
     def _bind(self, args: tuple[Any, ...], kwargs: Any) -> tuple[list[str], list[Any]]:
-        """Names and values of all arguments, positional order, defaults filled in."""
+        """Names and values of all arguments in the order of the signature.
+
+        A parameter the caller leaves out keeps its default, which is part of the function and
+        not traced.
+        """
         parameters = self._parameters()
         assert self._signature is not None
         bound = self._signature.bind(*args, **kwargs)
+        passed = set(bound.arguments)
         bound.apply_defaults()
         names: list[str] = []
         values: list[Any] = []
@@ -359,11 +365,13 @@ class Jitted:
                     )
             else:
                 names.append(name)
-                values.append(value)
+                values.append(value if name in passed else _Default(value))
         return names, values
 
     def _spec(self, name: str, value: Any) -> tuple[Any, ...]:
         """What of an argument a specialisation depends on."""
+        if isinstance(value, _Default):
+            return ("static", value)
         if name in self._static:
             try:
                 hash(value)
@@ -400,8 +408,18 @@ class Jitted:
                 raise OverflowError(f"Python integer {value} out of bounds for {width}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Default:
+    """The default of a parameter that was not passed; equal to itself, whatever it holds."""
+
+    value: Any = field(compare=False)
+
+
 def _pairs(names: Sequence[str], specs: Specs) -> list[tuple[str, Any]]:
-    return list(zip(names, specs, strict=True))
+    opened = [
+        ("static", spec[1].value) if isinstance(spec[-1], _Default) else spec for spec in specs
+    ]
+    return list(zip(names, opened, strict=True))
 
 
 def _plain(value: Any) -> Any:

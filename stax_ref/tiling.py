@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from .index import Symbol
-from .nest import Let, Local, Loop, Nest, Statement, Store, walk
+from .nest import If, Let, Local, Loop, Nest, Statement, Store, walk
 from .node import Buffer
 from .ops import OPS
 
@@ -58,7 +58,7 @@ def form(loop: Loop, buffers: dict[str, Buffer]) -> str:
         inner.kind == "parallel" or any(a.order.form == "lanes" for a in inner.accumulators)
         for inner in inside
     )
-    if blocked or any(isinstance(s, Local) for s in walk(loop.body)):
+    if blocked or any(isinstance(s, (Local, If)) for s in walk(loop.body)):
         return "scalar"
     dear = any(isinstance(s, Let) and s.op in OPS and OPS[s.op].heavy for s in walk(loop.body))
     return "vector" if dear or _contiguous(loop, buffers) else "scalar"

@@ -16,7 +16,7 @@ from stax_native.backend import Launch, Source
 from stax_ref import tiling
 from stax_ref.dtypes import BOOL
 from stax_ref.errors import Unsupported
-from stax_ref.nest import Let, Loop, Nest, Statement, Store, walk
+from stax_ref.nest import Let, Loop, Nest, Statement, Store, arguments, walk
 from stax_ref.node import Buffer
 from stax_ref.plan import Plan
 
@@ -155,7 +155,7 @@ def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> 
     printer = _printer(nest, isa)
     printer.lines += _comment(nest)
     printer.line_at(0, f"static void {nest.name}(void *const *b, int *flags) {{")
-    _prologue(printer, nest, numbers)
+    _prologue(printer, nest, nest.body, numbers)
     printer.body(nest.body)
     printer.line_at(0, "}")
     return _Unit(nest, "single", printer.lines, functions=printer.functions)
@@ -173,10 +173,16 @@ def _comment(nest: Nest) -> list[str]:
     return ["/* " + lines[0] + origin, *("   " + line for line in lines[1:]), "*/"]
 
 
-def _prologue(printer: Printer, nest: Nest, numbers: dict[str, int]) -> None:
-    """Typed pointers to the buffers, read from the table."""
-    stored = {s.access.buffer for s in walk(nest.body) if isinstance(s, Store)}
+def _prologue(
+    printer: Printer, nest: Nest, body: Sequence[Statement], numbers: dict[str, int]
+) -> None:
+    """Typed pointers to the buffers that a body touches, read from the table."""
+    accesses = [getattr(s, "access", None) for s in walk(tuple(body))]
+    touched = {access.buffer for access in accesses if access is not None}
+    stored = {s.access.buffer for s in walk(tuple(body)) if isinstance(s, Store)}
     for buffer in nest.buffers:
+        if buffer.name not in touched:
+            continue
         const = "" if buffer.name in stored else "const "
         name = printer.names[buffer.name]
         ctype = memory_type(buffer.dtype)
@@ -196,7 +202,7 @@ def _range_unit(nest: Nest, isa: str, numbers: dict[str, int]) -> _Unit:
     printer.line_at(
         0, f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
     )
-    _prologue(printer, nest, numbers)
+    _prologue(printer, nest, nest.body, numbers)
     loops = tiling.chain(nest)
     depth = tiling.parallel_depth(tiling.extents(nest), PARTS, MINIMUM)
     if tiling.form(loops[-1], printer.buffers) == "vector":
@@ -246,7 +252,8 @@ def _chunk_unit(
     printer.line_at(
         0, f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
     )
-    _prologue(printer, nest, numbers)
+    before = tuple(_needed(before, (top,)))
+    _prologue(printer, nest, (*before, top), numbers)
     places = {}
     for k, a in enumerate(top.accumulators):
         places[a.name] = first_scratch + k
@@ -279,8 +286,10 @@ def _chunk_finish(
     position = nest.body.index(top)
     printer.line_at(0, "")
     printer.line_at(0, f"static void {nest.name}_finish(void *const *b, int *flags) {{")
-    _prologue(printer, nest, numbers)
-    printer.body([s for s in nest.body[:position] if isinstance(s, Let)])
+    after = nest.body[position + 1 :]
+    before = _needed(nest.body[:position], after)
+    _prologue(printer, nest, (*before, *after), numbers)
+    printer.body(before)
     printer.declare(top.accumulators)
     with printer.block(""):
         for a in top.accumulators:
@@ -292,8 +301,19 @@ def _chunk_finish(
                 printer.take_partial(a, f"{sign}q_{a.name}[at]")
         for a in top.accumulators:
             printer.finish_total(a)
-    printer.body(nest.body[position + 1 :])
+    printer.body(after)
     printer.line_at(0, "}")
+
+
+def _needed(values: Sequence[Statement], body: Sequence[Statement]) -> list[Statement]:
+    """The values that a body uses, directly or through one another."""
+    used = {a for s in walk(tuple(body)) for a in arguments(s) if isinstance(a, str)}
+    kept: list[Statement] = []
+    for statement in reversed(values):
+        if isinstance(statement, Let) and statement.name in used:
+            kept.append(statement)
+            used |= {a for a in statement.args if isinstance(a, str)}
+    return kept[::-1]
 
 
 def _entries(symbol: str, units: Sequence[_Unit], parallel: bool) -> list[str]:
