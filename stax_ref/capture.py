@@ -75,7 +75,9 @@ def randomness(guarded: Sequence[Any], function: Callable[..., Any]) -> tuple[An
     module = sys.modules.get("numpy.random")
     if module is None:
         return ()
-    states: list[Any] = [repr(held.bit_generator.state) for held in guarded if _is_generator(held, module)]
+    states: list[Any] = [
+        repr(held.bit_generator.state) for held in guarded if _is_generator(held, module)
+    ]
     code = getattr(function, "__code__", None)
     if code is not None and "default_rng" in _names(code):
         states.append(object())

@@ -29,19 +29,36 @@ ON_BOOLS = {
 }
 
 
+_PYTHON_ARITHMETIC = frozenset(
+    {
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "floor_divide",
+        "remainder",
+        "negative",
+        "positive",
+        "absolute",
+        "power",
+    }
+)
+"""Operators for which Python takes True as 1."""
+
+_WEAK_KIND = {dtypes.BOOL: bool, dtypes.I64: int, dtypes.F64: float}
+
+
 def describe(recording: Trace, thing: Any) -> tuple[Operand | None, Any]:
-    """An operand (None for a Python scalar) and what ``resolve_dtypes`` wants to know of it."""
-    if isinstance(thing, (bool, np.bool_)) and not isinstance(thing, np.generic):
-        return literal(thing, dtypes.BOOL), dtypes.BOOL
-    if type(thing) in (int, float):
+    """An operand (None for a Python number), and its dtype or the type of a weak scalar."""
+    if type(thing) in (bool, int, float):
         return None, type(thing)
     operand = as_operand(recording, thing)
     if operand is None:
         raise DtypeError(
             f"an operand is a {type(thing).__name__}", user_frame()[0], "arrays or numbers"
         )
-    if isinstance(operand, Value) and operand.weak and operand.dtype != dtypes.BOOL:
-        return operand, (int if operand.dtype == dtypes.I64 else float)
+    if isinstance(operand, Value) and operand.weak:
+        return operand, _WEAK_KIND[operand.dtype]
     return operand, operand.dtype
 
 
@@ -84,9 +101,11 @@ def broadcast(operands: Sequence[Operand], what: str) -> tuple[int, ...]:
 
 def loop_dtypes(ufunc: Any, kinds: Sequence[Any]) -> tuple[tuple[np.dtype, ...], bool]:
     """NumPy's loop for these operands, and whether every operand is a weak Python scalar."""
-    weak = all(kind is int or kind is float for kind in kinds)
-    if weak:
-        kinds = [dtypes.scalar_dtype(kind) for kind in kinds]
+    weak = all(isinstance(kind, type) for kind in kinds)
+    if weak and ufunc.__name__ in _PYTHON_ARITHMETIC:
+        kinds = [int if kind is bool else kind for kind in kinds]
+    # NumPy itself knows weak integers and floats; a Python bool is its bool
+    kinds = [dtypes.scalar_dtype(k) if k is bool or weak else k for k in kinds]
     try:
         resolved = ufunc.resolve_dtypes((*kinds, *([None] * ufunc.nout)))
     except TypeError as error:
@@ -96,8 +115,13 @@ def loop_dtypes(ufunc: Any, kinds: Sequence[Any]) -> tuple[tuple[np.dtype, ...],
     return resolved, weak
 
 
-def pointwise(recording: Trace, ufunc: Any, inputs: Sequence[Any]) -> Tracer:
-    """An elementwise ufunc: operands cast to NumPy's loop, then one equation."""
+def pointwise(
+    recording: Trace, ufunc: Any, inputs: Sequence[Any], operator: bool = False
+) -> Tracer:
+    """An elementwise ufunc: operands cast to NumPy's loop, then one equation.
+
+    Python's own operators keep Python scalars weak; a NumPy call makes NumPy scalars of them.
+    """
     name = "true_divide" if ufunc.__name__ == "divide" else ufunc.__name__
     described = [describe(recording, thing) for thing in inputs]
     loop, weak = loop_dtypes(ufunc, [kind for _, kind in described])
@@ -110,7 +134,7 @@ def pointwise(recording: Trace, ufunc: Any, inputs: Sequence[Any]) -> Tracer:
             if name not in COMPARISONS or not -(2**63) <= thing < 2**63:
                 raise
             wide = [x.astype(np.int64) if isinstance(x, Tracer) else np.int64(x) for x in inputs]
-            return pointwise(recording, ufunc, wide)
+            return pointwise(recording, ufunc, wide, operator)
     out = carried(loop[ufunc.nin], f"np.{name}")
     if name in ("floor_divide", "remainder") and out.kind == "f":
         raise UnsupportedOperation(
@@ -119,19 +143,20 @@ def pointwise(recording: Trace, ufunc: Any, inputs: Sequence[Any]) -> Tracer:
             "integer operands, or compute it outside",
         )
     shape = broadcast(operands, f"np.{name}")
-    return recording.record(name, operands, shape, out, weak and name not in COMPARISONS)
+    return recording.record(name, operands, shape, out, weak and operator)
 
 
-def on_bools(recording: Trace, name: str, inputs: Sequence[Any]) -> Tracer:
+def on_bools(recording: Trace, name: str, inputs: Sequence[Any], operator: bool = False) -> Tracer:
+    """``& | ^ ~`` of bools as logic; of integers they are refused."""
     for thing in inputs:
         _, kind = describe(recording, thing)
-        if kind != dtypes.BOOL:
+        if kind is not bool and kind != dtypes.BOOL:
             raise UnsupportedOperation(
                 f"np.{name} of integers is not supported inside a jitted function",
                 user_frame()[0],
                 "arithmetic, or boolean operands",
             )
-    return pointwise(recording, getattr(np, ON_BOOLS[name]), inputs)
+    return pointwise(recording, getattr(np, ON_BOOLS[name]), inputs, operator)
 
 
 def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) -> Any:
@@ -140,7 +165,7 @@ def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) ->
         raise _no_power()
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
     if operator and number == 0.5 and isinstance(base, Tracer):
-        return pointwise(recording, np.sqrt, (base,))
+        return pointwise(recording, np.sqrt, (base,), operator)
     whole = type(number) in (int, float) and number == int(number) if _finite(number) else False
     if not whole or abs(number) > MAX_EXPONENT or not isinstance(base, Tracer):
         raise _no_power()
@@ -155,7 +180,7 @@ def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) ->
     converted = convert(recording, base, operand, dtype)
     assert isinstance(converted, Value)
     return recording.record(
-        "power", (converted,), converted.shape, dtype, weak, exponent=int(number)
+        "power", (converted,), converted.shape, dtype, weak and operator, exponent=int(number)
     )
 
 
@@ -200,7 +225,7 @@ def where(recording: Trace, condition: Any, *choices: Any) -> Tracer:
         shape = mask.shape if isinstance(mask, Value) else ()
         mask = recording.record("not_equal", (mask, zero), shape, dtypes.BOOL)._value
     described = [describe(recording, thing) for thing in choices]
-    kinds = [kind(0) if kind is int or kind is float else kind for _, kind in described]
+    kinds = [kind(0) if isinstance(kind, type) else kind for _, kind in described]
     dtype = carried(np.result_type(*kinds), "np.where")
     operands = [
         convert(recording, thing, operand, dtype)

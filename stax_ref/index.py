@@ -208,6 +208,8 @@ def digits(linear: Index, shape: Sequence[int]) -> tuple[Index, ...]:
     """The multi-dimensional C-order index of a linear position in an array of this shape."""
     out: list[Index] = []
     block = math.prod(shape)
+    if block == 0:
+        return (ZERO,) * len(shape)
     for extent in shape:
         block //= max(extent, 1)
         out.append((linear // block) % extent if extent > 1 else ZERO)

@@ -50,16 +50,21 @@ class Recording:
 
     Args:
         externs: results of external calls by buffer; made once, handed to every later rung.
-        divided_by_zero: an integer division met a zero divisor (semantics 3).
+        flags: bit 1, an integer division met a zero divisor; bit 2, it overflowed (semantics 3).
     """
 
     externs: dict[str, np.ndarray] = field(default_factory=dict)
-    divided_by_zero: bool = False
+    flags: int = 0
 
     def notice(self, op: str, args: Sequence[Any]) -> None:
-        """Remember a zero divisor of an integer division."""
-        if op in ("floor_divide", "remainder") and not np.all(args[1]):
-            self.divided_by_zero = True
+        """Remember a zero divisor of an integer division, and its one overflow."""
+        if op not in ("floor_divide", "remainder"):
+            return
+        if not np.all(args[1]):
+            self.flags |= 1
+        smallest = np.iinfo(np.asarray(args[0]).dtype).min
+        if op == "floor_divide" and np.any((args[0] == smallest) & (args[1] == -1)):
+            self.flags |= 2
 
 
 POISON = 0xFF

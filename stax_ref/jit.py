@@ -93,15 +93,19 @@ def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
     recording = Recording()
     full = [*arguments, *(e.array for e in plan.inputs if e.kind == "captured")]
     outputs = run_nests(plan, full, recording)
-    if recording.divided_by_zero:
-        report_division(1)
+    report_division(recording.flags)
     return wrap(plan, outputs)
 
 
 def report_division(flags: int) -> None:
-    """Do what NumPy does after an integer division by zero, under the caller's errstate."""
-    if flags:
+    """Do what NumPy does after an integer division by zero (bit 1) or its overflow (bit 2).
+
+    NumPy does it itself: it warns, raises or ignores as the caller's ``np.errstate`` says.
+    """
+    if flags & 1:
         np.floor_divide(np.ones(1, np.int64), np.zeros(1, np.int64))
+    if flags & 2:
+        np.floor_divide(np.full(1, np.iinfo(np.int64).min), np.full(1, -1))
 
 
 class Staged:

@@ -40,9 +40,14 @@ _REDUCE_METHODS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum"
 
 
 def call_ufunc(
-    recording: Trace, ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]
+    recording: Trace,
+    ufunc: Any,
+    method: str,
+    inputs: Sequence[Any],
+    kwargs: dict[str, Any],
+    operator: bool = False,
 ) -> Any:
-    """One call through ``__array_ufunc__``."""
+    """One call through ``__array_ufunc__``, or of one of Python's operators."""
     name = ufunc.__name__
     if method == "reduce" and name in _REDUCE_METHODS:
         axis = kwargs.pop("axis", 0)
@@ -65,10 +70,10 @@ def call_ufunc(
     if name == "power":
         return power(recording, *inputs)
     if name in ON_BOOLS:
-        return on_bools(recording, name, inputs)
+        return on_bools(recording, name, inputs, operator)
     if name not in _POINTWISE and name != "divide":
         raise _unsupported_function(f"np.{name}")
-    return pointwise(recording, ufunc, inputs)
+    return pointwise(recording, ufunc, inputs, operator)
 
 
 def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:

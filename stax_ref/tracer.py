@@ -267,25 +267,24 @@ class Tracer:
         raise TypeError("unhashable type: a traced array")
 
 
-def _binary(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    def method(self: Tracer, other: Any) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", self, other)
+def _operator(ufunc: Any, *operands: Any) -> Any:
+    """One of Python's operators on at least one tracer."""
+    from . import namespace
 
-    return method
+    recording = next(o._trace for o in operands if isinstance(o, Tracer))
+    return namespace.call_ufunc(recording, ufunc, "__call__", operands, {}, operator=True)
+
+
+def _binary(ufunc: Any) -> Callable[[Tracer, Any], Any]:
+    return lambda self, other: _operator(ufunc, self, other)
 
 
 def _reflected(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    def method(self: Tracer, other: Any) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", other, self)
-
-    return method
+    return lambda self, other: _operator(ufunc, other, self)
 
 
 def _unary(ufunc: Any) -> Callable[[Tracer], Any]:
-    def method(self: Tracer) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", self)
-
-    return method
+    return lambda self: _operator(ufunc, self)
 
 
 _BINARY = {

@@ -69,10 +69,12 @@ STAX_INLINE i32 cast_i32_f64(f64 x) { return x > -0x1.00000002p31 && x < 0x1p31 
 STAX_INLINE i64 cast_i64_f32(f32 x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)x : (i64)(1ULL << 63); }
 STAX_INLINE i64 cast_i64_f64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)(1ULL << 63); }
 
-/* integer division: by zero sets bit 1 of *flags and gives 0; the smallest over -1 wraps */
+/* integer division: by zero sets bit 1 of *flags and gives 0; the smallest over -1 sets bit 2 and
+   gives itself */
 #define STAX_DIVISION(T)                                                                          \
     STAX_INLINE T floor_divide_##T(T a, T b, int *flags) {                                        \
         if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
+        if (b == -1 && a && a == -a) __atomic_fetch_or(flags, 2, __ATOMIC_RELAXED);               \
         if (b == -1) return -a;                                                                   \
         const T q = a / b;                                                                        \
         return q - ((a % b != 0) & ((a ^ b) < 0));                                                \
