@@ -196,3 +196,31 @@ def test_the_lines_of_the_user_are_kept():
 def _program(name):
     function, arguments, _ = programs.DEFAULT[name]
     return (function, *arguments)
+
+
+def test_a_row_is_read_inside_its_loop():
+    """A short sum over the row reads it at constant places; they belong to this iteration."""
+
+    def f(x):
+        e = np.exp(x)
+        return e / np.sum(e, axis=-1, keepdims=True)
+
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    (kernel,) = steps(f, x)
+    outside = [s for s in kernel.body if not isinstance(s, Loop)]
+    assert not any(getattr(s, "access", None) for s in outside), str(kernel)
+    assert stax.jit(f, backend="ref").check(x).ok
+
+
+def test_a_row_outside_its_loop_is_found():
+    row = computed("row", (4,), F32)
+    first = Access("row", (variable(Symbol("one", 1)),))
+    read, write = Let("u", F32, "load", (), first), Store(first, ZERO)
+    nest_of(Loop(AXIS, "parallel", (Local(row), write, read))).check()
+    for body in (
+        (read, Loop(AXIS, "parallel", (Local(row), write))),
+        (Loop(AXIS, "parallel", (Local(row), write)), read),
+        (Loop(AXIS, "parallel", (write, read)),),
+    ):
+        with pytest.raises(InvariantError, match="row"):
+            nest_of(*body).check()
