@@ -1,0 +1,41 @@
+"""Calls that do not fit the signature, and **keywords."""
+
+import pytest
+
+import stax_ref as stax
+
+from .refusal import as_numpy, floats
+
+
+def two(x, y):
+    return x + y
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((1,), {}), ((1, 2, 3), {}), ((1, 2), {"z": 3}), ((1, 2), {"y": 3}), ((), {"x": 1})],
+)
+def test_arity(args, kwargs):
+    jitted = stax.jit(two, backend="ref")
+    with pytest.raises(TypeError) as caught:
+        jitted(*args, **kwargs)
+    as_numpy(caught.value, lambda: two(*args, **kwargs))
+    assert jitted(1, 2) == 3
+
+
+def test_keywords():
+    def f(x, **options):
+        return x * options["scale"]
+
+    jitted = stax.jit(f, backend="ref")
+    with pytest.raises(stax.ConfigError, match="cannot take") as caught:
+        jitted(floats(3), scale=2)
+    assert "named parameters" in caught.value.instead
+
+
+def test_an_exception_of_the_user_comes_through():
+    def f(x):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        stax.jit(f, backend="ref")(floats(3))
