@@ -21,14 +21,16 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 import stax_ref as stax
 from stax_ref import ladder, report
-from stax_ref.errors import BackendError, ConfigError, Unsupported
+from stax_ref.errors import ConfigError, Unsupported
 from stax_ref.interpret import Recording, run_graph, run_nests
 from stax_ref.jit import Executable
 
@@ -90,7 +92,7 @@ class _Climb:
     failure: str = ""
 
 
-# what is on trial ---------------------------------------------------------------------------------
+# what is on trial --------------------------------------------------------------------------------
 def backend_name() -> str:
     """The backend on trial: ``STAX_TEST_BACKEND``, or ``c``."""
     return os.environ.get("STAX_TEST_BACKEND", "c")
@@ -175,7 +177,7 @@ def parallel_entries() -> Iterator[None]:
         emit.PARALLEL_WORK = before
 
 
-# the climb ----------------------------------------------------------------------------------------
+# the climb ---------------------------------------------------------------------------------------
 def check(function: Callable[..., Any], *args: Any, label: str = "", **options: Any) -> None:
     """Climb the whole ladder with one program.
 
@@ -209,9 +211,7 @@ def failures_of(cases: Sequence[Case]) -> list[tuple[Case, str]]:
     for climb in climbs:
         _guarded(climb, _interpret)
     for start in range(0, len(climbs), UNIT):
-        unit = [c for c in climbs[start : start + UNIT] if not c.failure]
-        for name, backend in variants().items():
-            _run_unit(unit, name, backend)
+        _run_unit([c for c in climbs[start : start + UNIT] if not c.failure])
     return [(climb.case, climb.failure) for climb in climbs if climb.failure]
 
 
@@ -279,38 +279,51 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
         yield ladder.Comparison("graph", "the call", value.name, ok, detail)
 
 
-# native -------------------------------------------------------------------------------------------
-def _run_unit(unit: Sequence[_Climb], name: str, backend: Any) -> None:
-    """Build the programs of one translation unit for one variant and run each on its arguments."""
-    unit = [climb for climb in unit if not climb.failure]
-    loaded = load_plans(backend, [climb.program.plan for climb in unit])
-    for climb, program in zip(unit, loaded, strict=True):
-        if isinstance(program, Unsupported) and backend_name() != "c":
-            reason = str(program).splitlines()[0]
-            COUNTS.refused[reason] = COUNTS.refused.get(reason, 0) + 1
-        elif isinstance(program, Exception):
-            climb.failure = f"{name}: {type(program).__name__}: {program}"
-        else:
-            executable = Executable(climb.program, name, program)
-            _guarded(climb, lambda c, e=executable: _run_native(c, e))  # type: ignore[misc]
+# native ------------------------------------------------------------------------------------------
+def _run_unit(unit: Sequence[_Climb]) -> None:
+    """Build the programs of one translation unit for every variant, then run each."""
+    plans = [climb.program.plan for climb in unit]
+    for name, loaded in load_everywhere(plans).items():
+        for climb, program in zip(unit, loaded, strict=True):
+            if climb.failure:
+                continue
+            if isinstance(program, Unsupported) and backend_name() != "c":
+                reason = str(program).splitlines()[0]
+                COUNTS.refused[reason] = COUNTS.refused.get(reason, 0) + 1
+            elif isinstance(program, Exception):
+                climb.failure = f"{name}: {type(program).__name__}: {program}"
+            else:
+                executable = Executable(climb.program, name, program)
+                _guarded(climb, functools.partial(_run_native, executable))
+
+
+def load_everywhere(plans: Sequence[Any]) -> dict[str, list[Any]]:
+    """``load_plans`` for every variant, the compilers of the variants side by side."""
+    backends = variants()
+    with (
+        environment(STAX_CACHE_DIR=_cache_directory()),
+        parallel_entries(),
+        ThreadPoolExecutor(max(1, len(backends))) as pool,
+    ):
+        loaded = pool.map(lambda backend: load_plans(backend, plans), backends.values())
+        return dict(zip(backends, loaded, strict=True))
 
 
 def load_plans(backend: Any, plans: Sequence[Any]) -> list[Any]:
     """A loaded program per plan, or the exception that its emission or compilation raised."""
-    with environment(STAX_CACHE_DIR=_cache_directory()), parallel_entries():
-        if len(plans) > 1 and hasattr(backend, "load_batch"):
-            with contextlib.suppress(BackendError, OSError):
-                return list(backend.load_batch(plans))
-        loaded: list[Any] = []
-        for plan in plans:  # one by one: no batches, or one of the batch was refused
-            try:
-                loaded.append(backend.load(backend.emit(plan), plan))
-            except (BackendError, OSError) as error:
-                loaded.append(error)
-        return loaded
+    if len(plans) > 1 and hasattr(backend, "load_batch"):
+        with contextlib.suppress(Exception):  # whose fault it is, the second try says
+            return list(backend.load_batch(plans))
+    loaded: list[Any] = []
+    for plan in plans:
+        try:
+            loaded.append(backend.load(backend.emit(plan), plan))
+        except Exception as error:  # a failure of this case
+            loaded.append(error)
+    return loaded
 
 
-def _run_native(climb: _Climb, executable: Executable) -> None:
+def _run_native(executable: Executable, climb: _Climb) -> None:
     """Twice at each number of threads; inputs must come out as they went in."""
     runtime = importlib.import_module("stax_native.runtime")
     before = [np.array(a) for a in climb.arguments]
@@ -349,6 +362,13 @@ def summary_lines() -> list[str]:
         lines.append(f"{made.kernels} compiles of kernels, {made.probes} of probes")
     lines += [f"refused {count} times: {reason}" for reason, count in COUNTS.refused.items()]
     return lines
+
+
+# pytest -------------------------------------------------------------------------------------------
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled libraries of these tests go where the session's end removes them."""
+    monkeypatch.setenv("STAX_CACHE_DIR", _cache_directory())
 
 
 _reported: list[bool] = []

@@ -1,11 +1,11 @@
-"""Prints at the end of a session what the ladder did; see ``spec_tests.harness``.
+"""A kernel cache of their own for these tests, and what the ladder did at the end of a session.
 
-takes: the counters of the harness
-gives: pytest's hook
+takes: ``spec_tests.harness``
+gives: pytest's hook and a fixture that every test here uses
 holds: nothing
-not here: fixtures; the tests of this folder call the harness
+not here: other fixtures; the tests of this folder call the harness
 """
 
-from spec_tests.harness import pytest_terminal_summary
+from spec_tests.harness import own_cache, pytest_terminal_summary
 
-__all__ = ["pytest_terminal_summary"]
+__all__ = ["own_cache", "pytest_terminal_summary"]
