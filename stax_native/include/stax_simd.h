@@ -244,13 +244,24 @@ STAX_EXTREMES(f64, i64)
     }
 
 /* fold the lanes of a vector by halves: lane j takes lane j + w, for w = N/2 .. 1 */
+#define STAX_PLUS_8(k) (k) + 8
+#define STAX_PLUS_4(k) (k) + 4
+#define STAX_PLUS_2(k) (k) + 2
+#define STAX_PLUS_1(k) (k) + 1
+#ifdef __clang__
+#define STAX_ROTATED(T, I, v, N, w) __builtin_shufflevector(v, v, STAX_LIST_##N(STAX_PLUS_##w))
+#else
+#define STAX_ROTATED(T, I, v, N, w) __builtin_shuffle(v, v, (I){STAX_LIST_##N(STAX_PLUS_##w)})
+#endif
+#define STAX_STEP(T, I, N, w, combine) v = combine(v, STAX_ROTATED(T, I, v, N, w));
+#define STAX_STEPS_4(T, I, N, combine)                                                            \
+    STAX_STEP(T, I, N, 2, combine) STAX_STEP(T, I, N, 1, combine)
+#define STAX_STEPS_8(T, I, N, combine) STAX_STEP(T, I, N, 4, combine) STAX_STEPS_4(T, I, N, combine)
+#define STAX_STEPS_16(T, I, N, combine)                                                           \
+    STAX_STEP(T, I, N, 8, combine) STAX_STEPS_8(T, I, N, combine)
 #define STAX_FOLD(T, I, E, N, name, combine)                                                      \
     STAX_INLINE E fold_##name##_##T(T v) {                                                        \
-        const I lane = (I){STAX_LIST_##N(STAX_IOTA)};                                             \
-        if (N > 8) v = combine(v, (T)__builtin_shuffle(v, (lane + 8) & (N - 1)));                 \
-        if (N > 4) v = combine(v, (T)__builtin_shuffle(v, (lane + 4) & (N - 1)));                 \
-        v = combine(v, (T)__builtin_shuffle(v, (lane + 2) & (N - 1)));                            \
-        v = combine(v, (T)__builtin_shuffle(v, (lane + 1) & (N - 1)));                            \
+        STAX_STEPS_##N(T, I, N, combine)                                                          \
         return v[0];                                                                              \
     }
 #define STAX_FOLD_SCALAR(E, name) STAX_INLINE E fold_##name##_##E(E v) { return v; }
