@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pytest
 
 import stax_ref as stax
 from stax_ref import ladder, report
@@ -365,12 +364,6 @@ def summary_lines() -> list[str]:
 
 
 # pytest -------------------------------------------------------------------------------------------
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled libraries of these tests go where the session's end removes them."""
-    monkeypatch.setenv("STAX_CACHE_DIR", _cache_directory())
-
-
 _reported: list[bool] = []
 
 

@@ -14,11 +14,9 @@ import pytest
 import stax_c
 import stax_ref as stax
 from spec_tests import harness
-from spec_tests.harness import Case, check_all, own_cache
+from spec_tests.harness import Case, check_all
 from stax_native import cache, runtime, toolchain
 from stax_ref.interpret import Recording, run_nests
-
-__all__ = ["own_cache"]  # a fixture that every test here uses
 
 FLOATS = (np.float32, np.float64)
 FTZ_DAZ = 0x8040
@@ -97,7 +95,8 @@ def test_elementary_functions(name, dtype):
     function = getattr(np, name)
     wide = np.linspace(*{"exp": (-110, 95), "log": (1e-3, 9e4), "tanh": (-12, 12)}[name], 5000)
     patterns = np.arange(0, 2**16, 17, dtype=np.uint16).astype(np.uint32) << 16
-    every_exponent = patterns.view(np.float32).astype(dtype)  # specials and both signs among them
+    with np.errstate(invalid="ignore"):  # signalling NaNs are among them
+        every_exponent = patterns.view(np.float32).astype(dtype)
     tail = wide[::97][:37]
     check_all(
         [
