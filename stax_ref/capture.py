@@ -8,6 +8,8 @@ followed. Not here: recording arrays that turn up during a trace (``trace``).
 
 from __future__ import annotations
 
+import builtins
+import dis
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -16,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-_VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic)
+from .errors import Where
+
+VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,30 +43,75 @@ class Place:
 _MISSING = object()
 
 
+def all_present(held: tuple[Any, ...]) -> bool:
+    """False when a guarded place held nothing, which no identity can express."""
+    return all(value is not _MISSING for value in held)
+
+
 def places(function: Callable[..., Any]) -> tuple[Place, ...]:
     """Every guarded place the function can read, directly or through functions it names.
 
-    Modules and builtins are not guarded; tuples are, by value.
+    A global that does not exist yet is guarded too. Modules, classes and builtins are not.
     """
     found: dict[tuple[int, str], Place] = {}
     seen: set[int] = set()
-    pending = [function]
+    pending = [underlying(function)]
     while pending:
         current = pending.pop()
         code = getattr(current, "__code__", None)
         if code is None or id(current) in seen:
             continue
         seen.add(id(current))
-        candidates = [Place(current.__globals__, name) for name in _names(code)]
+        candidates = [Place(current.__globals__, name) for name in _globals(code)]
         cells = zip(code.co_freevars, current.__closure__ or (), strict=False)
         candidates += [Place(cell, name) for name, cell in cells]
         for place in candidates:
             held = place.read()
-            if isinstance(held, types.FunctionType):
-                pending.append(held)
-            if isinstance(held, (*_VALUES, np.ndarray, tuple, types.FunctionType)):
+            inner = underlying(held) if callable(held) else None
+            if isinstance(inner, types.FunctionType):
+                pending.append(inner)
+            missing = held is _MISSING and not hasattr(builtins, place.key)
+            if missing or inner is not None or isinstance(held, (*VALUES, np.ndarray, tuple)):
                 found[(id(place.holder), place.key)] = place
     return tuple(found.values())
+
+
+def underlying(function: Any) -> Any:
+    """The Python function inside a partial, a method, a callable object or a wrapper."""
+    for _ in range(16):
+        if isinstance(function, types.FunctionType):
+            break
+        for name in ("func", "__wrapped__", "__func__", "_function"):
+            inner = getattr(function, name, None)
+            if callable(inner):
+                function = inner
+                break
+        else:
+            call = getattr(type(function), "__call__", None)  # noqa: B004  # the method is wanted
+            if not isinstance(call, types.FunctionType):
+                break
+            function = call
+    return function
+
+
+def place_of(function: Callable[..., Any]) -> Where | None:
+    """Where the function is defined, None for one without Python code."""
+    code = getattr(underlying(function), "__code__", None)
+    if code is None:
+        return None
+    return Where(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def _globals(code: types.CodeType) -> list[str]:
+    """Names the code loads as globals, nested functions included."""
+    loads = [i.argval for i in dis.get_instructions(code) if i.opname in _LOADS]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            loads += _globals(constant)
+    return list(dict.fromkeys(loads))
+
+
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def randomness(guarded: Sequence[Any], function: Callable[..., Any]) -> tuple[Any, ...]:
@@ -75,30 +124,27 @@ def randomness(guarded: Sequence[Any], function: Callable[..., Any]) -> tuple[An
     module = sys.modules.get("numpy.random")
     if module is None:
         return ()
-    states: list[Any] = [
-        repr(held.bit_generator.state) for held in guarded if _is_generator(held, module)
-    ]
-    code = getattr(function, "__code__", None)
+    generators = [held for held in guarded if isinstance(held, module.Generator)]
+    states: list[Any] = [repr(generator.bit_generator.state) for generator in generators]
+    code = getattr(underlying(function), "__code__", None)
     if code is not None and "default_rng" in _names(code):
         states.append(object())
     legacy = module.get_state()
     return (*states, legacy[1].tobytes(), legacy[2])
 
 
-def _is_generator(held: Any, module: Any) -> bool:
-    return isinstance(held, module.Generator)
-
-
 def readable(function: Callable[..., Any]) -> list[Any]:
     """What the function's own globals and cells hold, of any type."""
-    code = getattr(function, "__code__", None)
+    plain = underlying(function)
+    code = getattr(plain, "__code__", None)
     if code is None:
         return []
-    cells = [Place(cell, "").read() for cell in function.__closure__ or ()]
-    return cells + [function.__globals__.get(name) for name in _names(code)]
+    cells = [Place(cell, "").read() for cell in plain.__closure__ or ()]
+    return cells + [plain.__globals__.get(name) for name in _names(code)]
 
 
 def _names(code: types.CodeType) -> list[str]:
+    """Every name the code mentions, attributes and nested functions included."""
     names = list(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -108,14 +154,19 @@ def _names(code: types.CodeType) -> list[str]:
 
 def snapshot(guarded: tuple[Place, ...]) -> tuple[Any, ...]:
     """What the places hold now, as a hashable key: values by value, the rest by identity."""
-    return tuple(_key(place.read()) for place in guarded)
+    return tuple(key_of(place.read()) for place in guarded)
 
 
-def _key(held: Any) -> Any:
-    if isinstance(held, float):
-        return ("float", held.hex())
-    if isinstance(held, _VALUES):
+def key_of(held: Any) -> Any:
+    """A hashable key under which two values are equal only if a trace cannot tell them apart."""
+    if isinstance(held, np.generic):
+        return ("scalar", held.dtype.str, held.tobytes())
+    if isinstance(held, (float, complex)):
+        return (type(held).__name__, repr(held))
+    if isinstance(held, VALUES):
         return (type(held).__name__, held)
-    if isinstance(held, tuple):
-        return ("tuple", *map(_key, held))
+    if isinstance(held, (tuple, frozenset)):
+        return (type(held).__name__, *map(key_of, held))
+    if isinstance(held, np.ndarray):
+        return ("array", id(held), held.shape, held.dtype.str, held.strides)
     return ("object", id(held))

@@ -14,6 +14,7 @@ from typing import Any
 
 from .config import Config
 from .depend import Edges, depend
+from .errors import InvariantError
 from .fuse import Group, Groups, fuse
 from .graph import Graph
 from .lower import Lowered, lower
@@ -78,16 +79,27 @@ def compile_graph(graph: Graph, config: Config) -> Program:
         config: the configuration every stage is handed.
 
     Raises:
-        InvariantError: a self-check failed (``config.check`` ≥ 1).
+        InvariantError: a self-check failed: at ``config.check`` ≥ 1 the graph's and the plan's, at
+            2 and more also that every stage prints alike when it is run again.
     """
+    program = _run(graph, config)
+    if config.check:
+        graph.check()
+        program.plan.check()
+    if config.check >= 2:
+        again = _run(graph, config)
+        for word in TEXTS:
+            if program.text(word) != again.text(word):
+                raise InvariantError(f"the stage {word} printed differently when run again")
+    return program
+
+
+def _run(graph: Graph, config: Config) -> Program:
     made: dict[str, Any] = {"trace": graph}
     seconds = []
     for word, stage in STAGES:
         start = time.perf_counter()
         made[word] = stage(made, config)
         seconds.append((word, time.perf_counter() - start))
-    if config.check:
-        graph.check()
-        made["plan"].check()
     results: Any = [made[word] for word, _ in STAGES]
     return Program(config, graph, *results, seconds=tuple(seconds))  # type: ignore[misc]  # 7 stages

@@ -117,7 +117,7 @@ def pointwise(eqn: Eqn) -> Expression:
 
     def emit(builder: Builder, index: Indices) -> int:
         args = [builder.operand(a, index) for a in eqn.args]
-        if op == "positive":
+        if op == "positive" or (op == "absolute" and dtype.kind == "b"):
             return args[0]
         if op == "square":
             return builder.apply("multiply", [args[0], args[0]], dtype)
@@ -171,6 +171,8 @@ def unrolled(
 ) -> Expression:
     """A short reduction as one expression, in the planned order: lanes hold one element each."""
     combine = REDUCTIONS[kind].combine
+    if out.dtype.kind == "b":
+        combine = _BOOL_FORM[combine]
     reduced = [source.shape[k] for k in axes]
     keeps = len(out.shape) == len(source.shape)
 

@@ -32,7 +32,8 @@ class Config:
         device: whose cost model and reading of Definition 7.2 hold: ``"cpu"`` or ``"gpu"``.
         backend: ``"auto"``, ``"ref"`` (the interpreter) or the name of a backend.
         strict: sums in plain sequential order; such reductions never fuse with each other (§7.3).
-        check: price of self-checks, 0 to 3; 3 compares every call with the oracle.
+        check: price of self-checks: 0 none; 1 graph and plan; 2 also runs every stage twice and
+            compares the texts; 3 also compares every call with the oracle.
         max_rounds: rounds of Algorithm 7.1.
         max_nodes: nodes in one fused group (§7.3).
         max_buffers: distinct buffers of one fused group (§7.3).

@@ -125,16 +125,17 @@ def pointwise(
     name = "true_divide" if ufunc.__name__ == "divide" else ufunc.__name__
     described = [describe(recording, thing) for thing in inputs]
     loop, weak = loop_dtypes(ufunc, [kind for _, kind in described])
+    if name in COMPARISONS and loop[0] == dtypes.I32 and any(k is int for _, k in described):
+        loop = (dtypes.I64, dtypes.I64, dtypes.BOOL)  # a Python integer may exceed the partner
     operands: list[Operand] = []
     for thing, (operand, _), dtype in zip(inputs, described, loop, strict=False):
         carried(dtype, f"np.{name}")
         try:
             operands.append(convert(recording, thing, operand, dtype))
         except OverflowError:
-            if name not in COMPARISONS or not -(2**63) <= thing < 2**63:
+            if name not in COMPARISONS:
                 raise
-            wide = [x.astype(np.int64) if isinstance(x, Tracer) else np.int64(x) for x in inputs]
-            return pointwise(recording, ufunc, wide, operator)
+            return _beyond_every_integer(recording, ufunc, inputs)
     out = carried(loop[ufunc.nin], f"np.{name}")
     if name in ("floor_divide", "remainder") and out.kind == "f":
         raise UnsupportedOperation(
@@ -143,7 +144,51 @@ def pointwise(
             "integer operands, or compute it outside",
         )
     shape = broadcast(operands, f"np.{name}")
-    return recording.record(name, operands, shape, out, weak and operator)
+    result = recording.record(name, operands, shape, out, weak and operator)
+    if weak and out == dtypes.I64:
+        _follow_integers(recording, name, operands, result._value)
+    return result
+
+
+def _beyond_every_integer(recording: Trace, ufunc: Any, inputs: Sequence[Any]) -> Tracer:
+    """An integer array compared with a Python integer beyond int64: NumPy knows the answer."""
+    array = next(x for x in inputs if isinstance(x, Tracer))
+    zero = np.zeros(1, np.int64)
+    answer = bool(ufunc(*(zero if isinstance(x, Tracer) else x for x in inputs))[0])
+    return pointwise(recording, np.equal if answer else np.not_equal, (array, array))
+
+
+def _follow_integers(
+    recording: Trace, name: str, operands: Sequence[Operand], result: Value
+) -> None:
+    """Python integers have no width: allow what stays affine in one argument, and limit that.
+
+    Raises:
+        UnsupportedOperation: anything else, which could leave 64 bits unnoticed.
+    """
+    values = [o for o in operands if isinstance(o, Value)]
+    numbers = [int(o.value) for o in operands if isinstance(o, Literal)]
+    sources = [recording.affine.get(v.name, (v.name, 1, 0)) for v in values]
+    if len(values) == 1:
+        source, factor, offset = sources[0]
+        number = numbers[0] if numbers else 0
+        first = isinstance(operands[0], Literal)
+        maps = {
+            "add": (factor, offset + number),
+            "subtract": (-factor, number - offset) if first else (factor, offset - number),
+            "multiply": (factor * number, offset * number),
+            "negative": (-factor, -offset),
+            "positive": (factor, offset),
+        }
+        if name in maps:
+            recording.affine[result.name] = (source, *maps[name])
+            recording.limit(result, -(2**63), 2**63 - 1)
+            return
+    raise UnsupportedOperation(
+        f"{name} of Python integers that are arguments",
+        user_frame()[0],
+        "make them static (static_argnames), or pass np.int64(n)",
+    )
 
 
 def on_bools(recording: Trace, name: str, inputs: Sequence[Any], operator: bool = False) -> Tracer:

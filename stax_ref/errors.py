@@ -7,6 +7,7 @@
     │   ├── ValueDependent           a branch, loop or conversion needs a value not known yet
     │   └── UnsupportedOperation     NumPy has it, Stax does not
     ├── ShapeError (ValueError)      shapes or axes that NumPy refuses too
+    │   └── AxisError (IndexError)   an axis the array does not have, as NumPy's AxisError
     ├── IndexingError (IndexError)   indices that NumPy refuses too
     ├── DtypeError (TypeError)       dtypes that NumPy refuses too, or that Stax does not carry
     ├── ConfigError (ValueError)     an option, variable or argument of Stax itself is wrong
@@ -105,6 +106,10 @@ class UnsupportedOperation(TraceError):
 
 class ShapeError(StaxError, ValueError):
     """Shapes or axes that do not fit; NumPy refuses them too."""
+
+
+class AxisError(ShapeError, IndexError):
+    """An axis the array does not have."""
 
 
 class IndexingError(StaxError, IndexError):

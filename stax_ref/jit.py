@@ -25,13 +25,13 @@ import numpy as np
 from . import capture, config, dtypes
 from .compile import Program, compile_graph
 from .config import Config
-from .errors import BackendError, ConfigError, DtypeError, TraceError, Where
+from .errors import BackendError, ConfigError, DtypeError, TraceError
 from .graph import Graph
 from .interpret import Recording, run_nests, wrap
 from .node import Node
 from .plan import Plan
 from .trace import trace
-from .tracer import Tracer, element_strides
+from .tracer import Tracer, canonical, element_strides
 
 Specs = tuple[tuple[str, Any], ...]
 
@@ -152,7 +152,9 @@ class Staged:
 
 def _compile(program: Program, name: str, edit: Callable[[str], str] | None = None) -> Executable:
     if name == "ref":
-        return Executable(program, "ref", None)
+        executable = Executable(program, "ref", None)
+        _show_source(executable)
+        return executable
     try:
         backend = _backend("c" if name == "auto" else name)
         source = backend.emit(program.plan)
@@ -179,7 +181,9 @@ def _fall_back(program: Program, error: Exception) -> Executable:
             stacklevel=5,
         )
     fallbacks += 1
-    return Executable(program, "ref", None)
+    executable = Executable(program, "ref", None)
+    _show_source(executable)
+    return executable
 
 
 @functools.cache
@@ -214,6 +218,16 @@ class Jitted:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __copy__(self) -> Jitted:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Jitted:
+        return self
+
+    def __reduce__(self) -> Any:
+        """By reference, as functions are pickled; a jitted lambda cannot be."""
+        return self._function.__qualname__
 
     def __repr__(self) -> str:
         return f"<stax.jit of {getattr(self._function, '__qualname__', self._function)}>"
@@ -272,7 +286,8 @@ class Jitted:
             ladder.demand(executable, dynamic)
         loaded = executable.loaded
         all_dynamic = len(dynamic) == len(args)
-        fast = hasattr(self._call, "add") and all_dynamic and not kwargs
+        whole = capture.all_present(held)
+        fast = hasattr(self._call, "add") and all_dynamic and not kwargs and whole
         direct = getattr(loaded, "is_direct", False) and self._config().check < 3
         if fast and direct and loaded.program not in self._call.programs:
             if len(self._call.programs) >= FAST_PROGRAMS:
@@ -283,16 +298,21 @@ class Jitted:
     def _entry(self, names: Sequence[str], specs: Specs) -> tuple[Executable, tuple[Any, ...]]:
         with self._lock:
             places = self._captures()
-            held = tuple(place.read() for place in places)
             key = (specs, capture.snapshot(places), self._config())
             entry = self._entries.get(key)
+            if entry is None:  # a function it calls may have been rebound: look again
+                self._places = places = capture.places(self._function)
+                key = (specs, capture.snapshot(places), self._config())
+                entry = self._entries.get(key)
             if entry is None:
+                held = tuple(place.read() for place in places)
                 program = compile_graph(self._trace(names, specs), self._config())
                 executable = _compile(program, self._config().backend)
                 entry = self._entries[key] = (executable, held)
             return entry
 
     def _guards(self, held: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the fast path compares by identity before it runs a program."""
         own = [(p.holder, p.key, value) for p, value in zip(self._captures(), held, strict=True)]
         return (*own, (config.state, "current", config.state["current"]))
 
@@ -308,13 +328,14 @@ class Jitted:
         name = getattr(self._function, "__name__", "function")
         call = self._caller(names)
         held = capture.readable(self._function)
+        place = capture.place_of(self._function)
         before = capture.randomness(held, self._function)
-        graph = trace(call, name if name.isidentifier() else "function", _pairs(names, specs))
+        known = name if name.isidentifier() else "function"
+        graph = trace(call, known, _pairs(names, specs), place)
         if capture.randomness(held, self._function) != before:
-            code = self._function.__code__
             raise TraceError(
                 "np.random inside a jitted function would be drawn once, while tracing",
-                Where(code.co_filename, code.co_firstlineno, code.co_name),
+                place,
                 "draw outside and pass the array as an argument",
             )
         return graph
@@ -322,16 +343,15 @@ class Jitted:
     def _caller(self, names: Sequence[str]) -> Callable[..., Any]:
         """The function with every argument positional, whatever kind of parameter it was."""
         parameters = self._parameters()
-        keyword = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-        if not keyword:
-            return self._function
+        keyword = [n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
+        count = len(names) - len(keyword)
 
         def call(*values: Any) -> Any:
-            given = dict(zip(names, values, strict=True))
-            named = {n: given.pop(n) for n in list(given) if n in keyword}
-            return self._function(*given.values(), **named)
+            return self._function(
+                *values[:count], **dict(zip(keyword, values[count:], strict=True))
+            )
 
-        return call
+        return call if keyword else self._function
 
     def _parameters(self) -> dict[str, inspect.Parameter]:
         if self._signature is None:
@@ -369,12 +389,12 @@ class Jitted:
                     )
             else:
                 names.append(name)
-                values.append(value if name in passed else _Default(value))
+                values.append(value if name in passed else _Static(_DEFAULT, value))
         return names, values
 
     def _spec(self, name: str, value: Any) -> tuple[Any, ...]:
         """What of an argument a specialisation depends on."""
-        if isinstance(value, _Default):
+        if isinstance(value, _Static):
             return ("static", value)
         if name in self._static:
             try:
@@ -383,15 +403,17 @@ class Jitted:
                 raise ConfigError(
                     f"the static argument {name} is not hashable", instead="a tuple, say"
                 ) from None
-            return ("static", value)
+            plain = isinstance(value, (*capture.VALUES, tuple))
+            return ("static", _Static(capture.key_of(value) if plain else value, value))
         if type(value) in (bool, int, float):
             return ("scalar", type(value))
         if isinstance(value, (list, tuple)):
             value = np.asarray(value)
-        if not isinstance(value, (np.ndarray, np.generic)):
+        exact = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+        if not exact:
             raise DtypeError(
                 f"the argument {name} is a {type(value).__name__}",
-                instead=f"an array or a number, or static_argnames=({name!r},)",
+                instead=f"np.asarray of it, a number, or static_argnames=({name!r},)",
             )
         array = _plain(value)
         if not dtypes.is_supported(array.dtype):
@@ -413,16 +435,18 @@ class Jitted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Default:
-    """The default of a parameter that was not passed; equal to itself, whatever it holds."""
+class _Static:
+    """A value known while tracing; two are equal when no trace can tell them apart."""
 
+    key: Any
     value: Any = field(compare=False)
 
 
+_DEFAULT = "the default of the parameter"
+
+
 def _pairs(names: Sequence[str], specs: Specs) -> list[tuple[str, Any]]:
-    opened = [
-        ("static", spec[1].value) if isinstance(spec[-1], _Default) else spec for spec in specs
-    ]
+    opened = [("static", s[1].value) if s[0] == "static" else s for s in specs]
     return list(zip(names, opened, strict=True))
 
 
@@ -430,9 +454,7 @@ def _plain(value: Any) -> Any:
     """An argument as the runtime takes it: a native, aligned ndarray or a Python scalar."""
     if type(value) in (bool, int, float):
         return value
-    array = np.asarray(value)
-    if type(array) is not np.ndarray:
-        array = array.view(np.ndarray)
+    array = canonical(np.asarray(value))
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     regular = all(stride % array.itemsize == 0 for stride in array.strides)
@@ -489,8 +511,9 @@ def jit(
     static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if function is None:
         return lambda inner: Jitted(inner, static, changes)
-    if not callable(function):
+    if not callable(function) or isinstance(function, (np.ufunc, type)):
         raise ConfigError(
-            f"jit was given a {type(function).__name__}", instead="@jit above a function"
+            f"jit was given a {type(function).__name__}",
+            instead="a Python function; lambda x: np.exp(x) for a NumPy function",
         )
     return Jitted(function, static, changes)

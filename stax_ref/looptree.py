@@ -137,8 +137,11 @@ def loop_tree(
         if _spoiled(node, loops, buffers):
             return f"the loops of {node.name} cannot be split at {shared}"
         placed.append((node, chosen, loops))
-    if not outer and sum(segment.iterations > 1 for segment in segments) > 1:
+    looped = [segment for segment in segments if segment.iterations > 1]
+    if not outer and len(looped) > 1:
         return "no outer loop is shared"
+    if not outer and looped and looped[0].reduced is None and len(segments) > 1:
+        return "a single value would be computed beside a parallel loop"
     return LoopTree(outer, tuple(segments))
 
 

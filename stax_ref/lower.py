@@ -240,6 +240,8 @@ class _Lowering:
         axes = tuple(range(len(source.shape))) if axis is None else axis
         count = math.prod(source.shape[k] for k in axes)
         dtype = out.dtype
+        if dtype.kind == "b":
+            kind = {"sum": "max", "prod": "min"}.get(kind, kind)
         if count == 0:
             zero = REDUCTIONS[kind].identity(dtype) + dtype.type(0)
             self.values[out.name] = filled(out.shape, literal(zero, dtype))
@@ -324,6 +326,10 @@ class _Lowering:
         )
 
     def _extern(self, eqn: Eqn) -> None:
+        contracted = eqn.args[0].shape[-1] if isinstance(eqn.args[0], Value) else 1
+        if contracted == 0:
+            self.values[eqn.out.name] = filled(eqn.out.shape, literal(0, eqn.out.dtype))
+            return
         operands = []
         for operand in eqn.args:
             assert isinstance(operand, Value)

@@ -96,6 +96,8 @@ def _unsupported_function(name: str) -> UnsupportedOperation:
 def _reducer(kind: str) -> Callable[..., Any]:
     def handler(recording: Trace, a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         names = ["out", "keepdims"] if kind in ("max", "min") else ["dtype", "out", "keepdims"]
+        if kind in ("var", "std"):
+            names.insert(2, "ddof")
         kwargs.update(zip(names, args, strict=False))
         return reduce(recording, kind, a, axis, **kwargs)
 

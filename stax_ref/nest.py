@@ -153,7 +153,7 @@ class Nest:
         Raises:
             InvariantError: with the kernel's text.
         """
-        _check(self, self.body, set(), set())
+        _check(self, self.body, set(), {buffer.name for buffer in self.buffers}, set())
 
 
 def _layout(buffer: Buffer) -> str:
@@ -226,7 +226,13 @@ def arguments(statement: Statement) -> tuple[Argument, ...]:
     return ()
 
 
-def _check(nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: set[str]) -> None:
+def _check(
+    nest: Nest,
+    body: tuple[Statement, ...],
+    known: set[str],
+    buffers: set[str],
+    symbols: set[str],
+) -> None:
     """Walk in order; ``known`` are the names visible here (inner names do not leave a body)."""
     for statement in body:
         for argument in arguments(statement):
@@ -237,13 +243,18 @@ def _check(nest: Nest, body: tuple[Statement, ...], known: set[str], symbols: se
             used = {s.name for entry in access.index for s in entry.symbols()}
             if not used <= symbols:
                 raise InvariantError(f"{access} uses a loop variable out of scope in\n{nest}")
+            if access.buffer not in buffers:
+                raise InvariantError(f"{access} has no storage here in\n{nest}")
         if isinstance(statement, Let):
             if statement.name in known:
                 raise InvariantError(f"{statement.name} is defined twice in\n{nest}")
             known.add(statement.name)
         elif isinstance(statement, Loop):
             inside = known | {a.name for a in statement.accumulators}
-            _check(nest, statement.body, inside, symbols | {statement.symbol.name})
+            deeper = symbols | {statement.symbol.name}
+            _check(nest, statement.body, inside, set(buffers), deeper)
             known |= {a.name for a in statement.accumulators}
         elif isinstance(statement, If):
-            _check(nest, statement.body, set(known), symbols)
+            _check(nest, statement.body, set(known), set(buffers), symbols)
+        elif isinstance(statement, Local):
+            buffers.add(statement.buffer.name)

@@ -105,6 +105,7 @@ class _Filling:
         outer, self.renamed = _merged(self.shared, everything, "i")
         self.outer_number = linear(self.shared).subs(self.renamed)
         self.loops: list[tuple[Symbol, str]] = [(symbol, "parallel") for symbol in outer]
+        self.shared_depth = len(outer)
         self.scopes = [_Scope() for _ in range(len(outer) + 1)]
         self.level: dict[str, int] = {}
         self._count = 0
@@ -189,6 +190,8 @@ class _Filling:
         index = access.index if access is not None else ()
         names = {symbol.name for entry in index for symbol in entry.symbols()}
         depth = max((self.level[a] for a in args if isinstance(a, str)), default=0)
+        if access is not None and self.kind(access.buffer) == "row":
+            depth = max(depth, self.shared_depth)  # each outer iteration has a row of its own
         for k, (symbol, _) in enumerate(self.loops):
             if symbol.name in names:
                 depth = max(depth, k + 1)

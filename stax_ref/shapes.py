@@ -7,6 +7,7 @@ with the user's line. Not here: which function is which (``namespace``), indices
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from . import dtypes
 from .elementwise import carried, convert, loop_dtypes, no_options, pointwise
 from .errors import (
+    AxisError,
     DtypeError,
     IndexingError,
     ShapeError,
@@ -37,9 +39,9 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = []
     for entry in given:
-        index = int(entry) + (ndim if entry < 0 else 0)
+        index = operator.index(entry) + (ndim if entry < 0 else 0)
         if not 0 <= index < ndim:
-            raise ShapeError(
+            raise AxisError(
                 f"axis {entry} is out of bounds for array of dimension {ndim}",
                 user_frame()[0],
                 f"an axis from {-ndim} to {ndim - 1}",
@@ -89,7 +91,12 @@ def reduce(
 
 def _reduced_dtype(kind: str, have: np.dtype, asked: Any) -> np.dtype:
     if asked is not None and asked is not np._NoValue:
-        return carried(np.dtype(asked), f"np.{kind}")
+        target = carried(np.dtype(asked), f"np.{kind}")
+        if kind in ("mean", "var", "std") and target.kind != "f":
+            raise DtypeError(
+                f"np.{kind} with dtype={target}", user_frame()[0], "a float dtype, then .astype"
+            )
+        return target
     if kind in ("mean", "var", "std"):
         return have if have.kind == "f" else dtypes.F64
     if kind in ("sum", "prod") and have.kind in "bi":
@@ -104,7 +111,7 @@ def reshape(recording: Trace, a: Any, *shape: Any, **kwargs: Any) -> Tracer:
     no_options("reshape", kwargs)
     value = traced(recording, a, "reshape")
     wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    extents = [int(extent) for extent in wanted]
+    extents = [operator.index(extent) for extent in wanted]
     total = math.prod(value.shape)
     known = math.prod(extent for extent in extents if extent != -1)
     fits = extents.count(-1) <= 1 and all(extent >= -1 for extent in extents)
@@ -262,6 +269,7 @@ def matmul(recording: Trace, a: Any, b: Any) -> Tracer:
         raise ShapeError(
             f"matmul: batch axes of {left.shape} and {right.shape} do not broadcast",
             user_frame()[0],
+            "reshape so that every batch axis is equal or 1",
         ) from None
     shape = (*batch, *rows[-2:-1], *columns[-1:])
     if len(left.shape) == 1:

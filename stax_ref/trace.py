@@ -15,12 +15,30 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .errors import TraceError, user_frame
+from .errors import TraceError, Where
 from .graph import Graph, Literal, Operand, Value, simplify
 from .tracer import Trace, Tracer
 
+WRAPPER_WORDS = (
+    "args",
+    "arena",
+    "assert_size_stride_grouped",
+    "call",
+    "empty_bytes",
+    "empty_strided",
+    "launch",
+    "view",
+    "wrapper",
+)
+"""Words of the wrapper's text (``plan``), which no value may be called."""
 
-def trace(function: Callable[..., Any], name: str, parameters: Sequence[tuple[str, Any]]) -> Graph:
+
+def trace(
+    function: Callable[..., Any],
+    name: str,
+    parameters: Sequence[tuple[str, Any]],
+    place: Where | None = None,
+) -> Graph:
     """Run ``function`` once on tracers.
 
     Args:
@@ -28,6 +46,7 @@ def trace(function: Callable[..., Any], name: str, parameters: Sequence[tuple[st
         name: name of the graph.
         parameters: per argument its name and either ``("array", shape, dtype, strides)``,
             ``("scalar", python_type)`` or ``("static", value)``.
+        place: where the function is defined, for messages about its result.
 
     Returns:
         the graph, with common subexpressions joined.
@@ -54,25 +73,26 @@ def trace(function: Callable[..., Any], name: str, parameters: Sequence[tuple[st
     if type(result) in (tuple, list):
         structure = type(result).__name__
     leaves = list(result) if structure != "single" else [result]
-    outputs = tuple(_output(recording, leaf) for leaf in leaves)
+    recording.finish()
+    outputs = tuple(_output(recording, leaf, place) for leaf in leaves)
     return _named(recording, simplify(_graph(recording, outputs, structure)))
 
 
-def _output(recording: Trace, leaf: Any) -> Value:
+def _output(recording: Trace, leaf: Any, place: Where | None) -> Value:
     if isinstance(leaf, Tracer) and leaf._trace is recording:
         return leaf._value
     if isinstance(leaf, Tracer):
-        raise TraceError("the result belongs to another trace", None, "return what you computed")
+        raise TraceError("the result belongs to another trace", place, "return what you computed")
     if isinstance(leaf, (bool, int, float, np.ndarray, np.generic)):
         raise TraceError(
-            "the result does not depend on the traced arguments",
-            user_frame()[0],
+            "a result does not depend on the traced arguments",
+            place,
             "return it from outside the jitted function",
         )
     raise TraceError(
-        f"the function returned a {type(leaf).__name__}",
-        None,
-        "return an array, or a tuple or list of arrays",
+        f"a result of the function is a {type(leaf).__name__}",
+        place,
+        "return an array, or one flat tuple or list of arrays",
     )
 
 
@@ -85,7 +105,7 @@ def _graph(recording: Trace, outputs: tuple[Value, ...], structure: str) -> Grap
 
 def _named(recording: Trace, graph: Graph) -> Graph:
     """The graph under the user's names: variables first, then ``out``, then the operation."""
-    taken: set[str] = set()
+    taken: set[str] = set(WRAPPER_WORDS)
     final: dict[str, str] = {}
 
     def claim(key: str, wanted: str) -> None:

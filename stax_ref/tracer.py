@@ -28,6 +28,9 @@ from .graph import Eqn, Input, Operand, Params, Value, literal
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
+WATCHED_BYTES = 1 << 26
+"""Captured arrays up to this size are watched for changes during a trace, through a copy."""
+
 
 class Trace:
     """The recording of one run: inputs, equations, and the names the user gave to values."""
@@ -38,7 +41,8 @@ class Trace:
         self.eqns: list[Eqn] = []
         self.names: dict[str, str] = {}
         self.bounds: dict[str, tuple[int, int]] = {}
-        self._captured: dict[int, Tracer] = {}
+        self.affine: dict[str, tuple[str, int, int]] = {}
+        self._captured: dict[int, tuple[Tracer, np.ndarray, np.ndarray | None, Where]] = {}
 
     def input(self, kind: str, value: Value, strides: tuple[int, ...] | None = None) -> Tracer:
         """Add an input and return the tracer that stands for it."""
@@ -50,17 +54,43 @@ class Trace:
         """An array the function found outside its arguments: an input re-read at each call."""
         known = self._captured.get(id(array))
         if known is not None:
-            return known
+            self._unchanged(id(array), where)
+            return known[0]
+        regular = all(stride % max(array.itemsize, 1) == 0 for stride in array.strides)
+        plain_type = type(array) in (np.ndarray, np.memmap)
+        if not (plain_type and array.dtype.isnative and array.flags.aligned and regular):
+            raise DtypeError(
+                f"a captured {type(array).__name__} that the kernels cannot read in place",
+                where,
+                "np.ascontiguousarray of it, as a plain ndarray in native byte order",
+            )
         if not dtypes.is_supported(array.dtype):
             raise DtypeError(
                 f"a captured array has dtype {array.dtype}",
                 where,
                 f"convert it before the call; carried are {dtypes.supported_names()}",
             )
-        value = Value(f"%{len(self.inputs)}i", array.shape, array.dtype)
-        self.inputs.append(Input(value, "captured", element_strides(array), None, array))
-        self._captured[id(array)] = Tracer(self, value)
-        return self._captured[id(array)]
+        plain = canonical(array)
+        value = Value(f"%{len(self.inputs)}i", plain.shape, plain.dtype)
+        self.inputs.append(Input(value, "captured", element_strides(plain), None, plain))
+        copy = plain.copy() if plain.nbytes <= WATCHED_BYTES else None
+        self._captured[id(array)] = (Tracer(self, value), array, copy, where)
+        return self._captured[id(array)][0]
+
+    def _unchanged(self, key: int, where: Where | None) -> None:
+        """Refuse an array that the function itself changes while it is traced."""
+        _, array, copy, first = self._captured[key]
+        if copy is not None and not np.array_equal(array, copy, equal_nan=copy.dtype.kind == "f"):
+            raise TraceError(
+                "an array that is no argument changes inside the function",
+                where or first,
+                "compute a new array instead of writing into this one",
+            )
+
+    def finish(self) -> None:
+        """No captured array changed during the trace."""
+        for key in self._captured:
+            self._unchanged(key, None)
 
     def record(
         self,
@@ -86,9 +116,30 @@ class Trace:
                 self.names.setdefault(held._value.name, name)
 
     def limit(self, value: Value, low: int, high: int) -> None:
-        """Remember that a weak integer must fit a partner's dtype (NEP 50, OverflowError)."""
-        known = self.bounds.get(value.name, (low, high))
-        self.bounds[value.name] = (max(low, known[0]), min(high, known[1]))
+        """Remember that a weak integer must fit a dtype (NEP 50, OverflowError at the call).
+
+        A computed one is ``factor * input + offset``: its limits become limits of the input.
+        """
+        source, factor, offset = self.affine.get(value.name, (value.name, 1, 0))
+        if factor == 0:
+            return
+        ends = (low - offset, high - offset)
+        first, last = ends if factor > 0 else (-ends[1], -ends[0])
+        low, high = -(-first // abs(factor)), last // abs(factor)
+        known = self.bounds.get(source, (low, high))
+        self.bounds[source] = (max(low, known[0]), min(high, known[1]))
+
+
+def canonical(array: np.ndarray) -> np.ndarray:
+    """The same memory as a plain ndarray of NumPy's first dtype of this kind and size.
+
+    C has two 64-bit integer types; NumPy has a dtype number for each and calls them equal.
+    """
+    plain = array.view(np.ndarray) if type(array) is not np.ndarray else array
+    for dtype in dtypes.SHORT:
+        if plain.dtype == dtype and plain.dtype.num != dtype.num:
+            return plain.view(dtype)
+    return plain
 
 
 def element_strides(array: np.ndarray) -> tuple[int, ...] | None:
@@ -315,6 +366,35 @@ for _name, _ufunc in _BINARY.items():
     setattr(Tracer, f"__r{_name}__", _reflected(_ufunc))
 for _name, _ufunc in _COMPARE.items():
     setattr(Tracer, f"__{_name}__", _binary(_ufunc))
+
+
+def _in_place(symbol: str) -> Callable[[Tracer, Any], Any]:
+    def method(self: Tracer, other: Any) -> Any:
+        raise UnsupportedOperation(
+            f"{symbol} writes into a traced array",
+            user_frame()[0],
+            f"y = y {symbol[:-1]} value makes a new array",
+        )
+
+    return method
+
+
+for _name, _symbol in {
+    "iadd": "+=",
+    "isub": "-=",
+    "imul": "*=",
+    "itruediv": "/=",
+    "ifloordiv": "//=",
+    "imod": "%=",
+    "ipow": "**=",
+    "imatmul": "@=",
+    "iand": "&=",
+    "ior": "|=",
+    "ixor": "^=",
+    "ilshift": "<<=",
+    "irshift": ">>=",
+}.items():
+    setattr(Tracer, f"__{_name}__", _in_place(_symbol))
 for _name, _ufunc in {
     "neg": np.negative,
     "pos": np.positive,

@@ -16,7 +16,7 @@ from stax_native.backend import Launch, Source
 from stax_ref import tiling
 from stax_ref.dtypes import BOOL
 from stax_ref.errors import Unsupported
-from stax_ref.nest import Let, Loop, Nest, Statement, Store, arguments, walk
+from stax_ref.nest import Let, Local, Loop, Nest, Statement, Store, arguments, walk
 from stax_ref.node import Buffer
 from stax_ref.plan import Plan
 
@@ -38,6 +38,7 @@ GRAIN = 64
 
 _RESERVED = re.compile(
     r"(?:[tain]\d*|[ijo]\d+|r|r_0|b|c|u|l|at|stop|begin|end|flags|threads|thread|env|[vpsq]_.*|lane_.*"
+    r"|asm|typeof|unix|linux|i386|STAX_.*|count|\w*_[fiu]\d+(?:x\d+)?|\w*_bool\w*|lanes_.*"
     r"|[fiu](?:8|32|64)(?:x\d+)?|stax_.*|p?\d*_?k\d+.*|auto|break|case|char|const|continue|default|do|double"
     r"|else|enum|extern|float|for|goto|if|inline|int|long|main|register|restrict|return|short|signed"
     r"|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while|omp_.*|_.*)$"
@@ -57,10 +58,18 @@ class _Unit:
     functions: set[tuple[str, str]] = field(default_factory=set)
 
 
-def c_name(name: str) -> str:
-    """A buffer's name in C: the user's, with an underscore where C or the printer has the word."""
-    plain = re.sub(r"\W", "_", name)
-    return f"{plain}_" if _RESERVED.match(plain) else plain
+def c_names(names: Sequence[str]) -> dict[str, str]:
+    """Buffer names in C: the user's words, changed where C or the printer has the word."""
+    chosen: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        base = f"{plain}_" if _RESERVED.match(plain) else plain
+        word, count = base, 1
+        while word in chosen.values():
+            word = f"{base}_{count}"
+            count += 1
+        chosen[name] = word
+    return chosen
 
 
 @dataclass(slots=True)
@@ -163,7 +172,8 @@ def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> 
 
 def _printer(nest: Nest, isa: str) -> Printer:
     buffers = {buffer.name: buffer for buffer in nest.buffers}
-    return Printer(isa, buffers, {name: c_name(name) for name in buffers})
+    locals_ = [s.buffer.name for s in walk(nest.body) if isinstance(s, Local)]
+    return Printer(isa, buffers, c_names([*buffers, *locals_]))
 
 
 def _comment(nest: Nest) -> list[str]:
@@ -286,7 +296,8 @@ def _chunk_finish(
     position = nest.body.index(top)
     printer.line_at(0, "")
     printer.line_at(0, f"static void {nest.name}_finish(void *const *b, int *flags) {{")
-    after = nest.body[position + 1 :]
+    stores = [s for s in nest.body[:position] if isinstance(s, Store)]
+    after = (*stores, *nest.body[position + 1 :])
     before = _needed(nest.body[:position], after)
     _prologue(printer, nest, (*before, *after), numbers)
     printer.body(before)

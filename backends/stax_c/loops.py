@@ -139,7 +139,6 @@ class Printer:
 
     def _local(self, buffer: Buffer) -> None:
         self.buffers = {**self.buffers, buffer.name: buffer}
-        self.names = {**self.names, buffer.name: self.names.get(buffer.name, buffer.name)}
         ctype, name = memory_type(buffer.dtype), self.names[buffer.name]
         self.line(f"{ctype} {name}[{max(buffer.size, 1)}] __attribute__((aligned(64)));")
 
