@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from spec_tests import harness
+from stax_ref.errors import StaxError
 
 HERE = Path(__file__).parent
 GROUPS = {
@@ -52,7 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.backend != "ref":
         from stax_native import backend
 
-        backend.find(options.backend)  # a name that is not known ends here, with the known ones
+        try:
+            backend.find(options.backend)
+        except StaxError as error:
+            parser.error(str(error))
     groups, left_out = applicable(options.backend, options.tiny)
     print(f"conformance of the backend {options.backend!r}")
     for group in groups:
