@@ -37,6 +37,8 @@ class Config:
         max_rounds: rounds of Algorithm 7.1.
         max_nodes: nodes in one fused group (§7.3).
         max_buffers: distinct buffers of one fused group (§7.3).
+        max_neighbours: later groups a group is paired with per buffer both touch; the seed pairs
+            all of them.
         min_shared_bytes: smallest traffic saved by a horizontal fusion, in bytes (§7.3).
         score_ratio: byte counts further apart than this factor decide alone (§7.3).
         max_reads: reads of one pointwise body before it is materialised (§6.6).
@@ -54,6 +56,7 @@ class Config:
     max_rounds: int = 10
     max_nodes: int = 128
     max_buffers: int = 32
+    max_neighbours: int = 16
     min_shared_bytes: int = 10
     score_ratio: int = 16
     max_reads: int = 12

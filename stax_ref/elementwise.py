@@ -144,6 +144,8 @@ def pointwise(
             "integer operands, or compute it outside",
         )
     shape = broadcast(operands, f"np.{name}")
+    if name == "positive" and isinstance(operands[0], Value) and not operands[0].weak:
+        return Tracer(recording, operands[0])
     result = recording.record(name, operands, shape, out, weak and operator)
     if weak and out == dtypes.I64:
         _follow_integers(recording, name, operands, result._value)

@@ -119,13 +119,17 @@ class Score:
     buffers: int
     nearness: int
 
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """The components in the order in which they are compared."""
+        return (self.kind, self.bytes, self.buffers, self.nearness)
+
     def better(self, other: Score, ratio: int) -> bool:
         """True when this one is strictly better; byte counts far apart decide alone."""
         small, large = sorted((self.bytes, other.bytes))
         if large > ratio * small:
             return self.bytes > other.bytes
-        mine = (self.kind, self.bytes, self.buffers, self.nearness)
-        return mine > (other.kind, other.bytes, other.buffers, other.nearness)
+        return self.key > other.key
 
 
 @dataclass(slots=True)
@@ -138,6 +142,7 @@ class _State:
     groups: list[Group]
     position: dict[str, int]
     ancestors: list[int]
+    legal: dict[tuple[str, str], Decision] = field(default_factory=dict)
     decisions: dict[tuple[str, str], Decision] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
@@ -189,9 +194,13 @@ def _ancestors(edges: Edges, position: Mapping[str, int]) -> list[int]:
 def _round(state: _State) -> None:
     """One round: candidates, legality, scores, then merges from the best down."""
     candidates: list[tuple[Score, int, int, Decision]] = []
-    for first_place, second_place in _sharing_pairs(state.groups):
+    cap = len(state.groups) if state.config.seed else state.config.max_neighbours
+    for first_place, second_place in _sharing_pairs(state.groups, cap):
         first, second = state.groups[first_place], state.groups[second_place]
-        decision = can_fuse(first, second, state)
+        names = (first.name, second.name)
+        if names not in state.legal:  # names say the members, so an answer stays good
+            state.legal[names] = can_fuse(first, second, state)
+        decision = state.legal[names]
         state.decisions[decision.pair] = decision
         if decision.verdict:
             score = _score(first, second, decision.bytes_saved, state)
@@ -225,7 +234,7 @@ def _round(state: _State) -> None:
     )
 
 
-def _sharing_pairs(groups: Sequence[Group]) -> list[tuple[int, int]]:
+def _sharing_pairs(groups: Sequence[Group], cap: int) -> list[tuple[int, int]]:
     """Positions of groups that touch a common buffer, earlier first (Algorithm 7.1, line 2)."""
     by_buffer: dict[str, list[int]] = {}
     for number, group in enumerate(groups):
@@ -235,7 +244,7 @@ def _sharing_pairs(groups: Sequence[Group]) -> list[tuple[int, int]]:
         (members[a], members[b])
         for members in by_buffer.values()
         for a in range(len(members))
-        for b in range(a + 1, len(members))
+        for b in range(a + 1, min(len(members), a + 1 + cap))
     }
     return sorted(pairs)
 
@@ -397,8 +406,12 @@ def _descending(
 
     The rule that byte counts far apart decide alone is not transitive, so the procedure is part of
     the definition: scan the remaining candidates in discovery order and keep the current best
-    unless the next one is strictly better.
+    unless the next one is strictly better. Where no two counts are far apart the plain order is
+    total and a stable sort gives the same sequence.
     """
+    counts = [candidate[0].bytes for candidate in candidates]
+    if counts and max(counts) <= ratio * min(counts):
+        return sorted(candidates, key=lambda candidate: candidate[0].key, reverse=True)
     remaining = list(candidates)
     ordered = []
     while remaining:

@@ -88,13 +88,13 @@ def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
     with np.errstate(all="ignore"):
         for eqn in graph.eqns:
             args = [a.value if isinstance(a, Literal) else values[a.name] for a in eqn.args]
-            values[eqn.out.name] = _numpy_equation(eqn, args)
+            values[eqn.out.name] = numpy_equation(eqn, args)
     return tuple(
         np.array(values[out.name], dtype=out.dtype).reshape(out.shape) for out in graph.outputs
     )
 
 
-def _numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
+def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
     params = dict(eqn.params)
     if eqn.op == "cast":
         return np.asarray(args[0]).astype(eqn.out.dtype)

@@ -98,7 +98,7 @@ def climb(
     recording = Recording()
     plain = run_graph(program.graph, full)
     nodes = run_nodes(program.lowered, program.graph, full, recording)
-    bounds = error_bounds(program.graph, full)
+    bounds = error_bounds(program.graph, full, program.config.strict)
     found = [
         within(name, a, b, bound)
         for name, a, b, bound in zip(names, plain, nodes, bounds, strict=True)

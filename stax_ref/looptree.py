@@ -91,15 +91,21 @@ def place(node: Node, outer: Sequence[Symbol], segment: Segment) -> Loops:
     replacement: dict[Symbol, Index] = {}
     if node.is_reduction:
         assert reduced is not None
-        number = linear((*outer, *parallel))
-        inside = digits(variable(reduced), node.inner_sizes)
+        own = (*outer, *parallel)
+        inside = _numbered_loops((reduced,), node.inner_sizes)
         replacement.update(zip(node.inner, inside, strict=True))
     else:
-        inner = (*parallel, reduced) if reduced is not None else parallel
-        number = linear((*outer, *inner))
-        parallel = inner
-    replacement.update(zip(node.outer, digits(number, node.outer_sizes), strict=True))
+        parallel = (*parallel, reduced) if reduced is not None else parallel
+        own = (*outer, *parallel)
+    replacement.update(zip(node.outer, _numbered_loops(own, node.outer_sizes), strict=True))
     return Loops(tuple(outer), parallel, reduced, replacement)
+
+
+def _numbered_loops(loops: Sequence[Symbol], sizes: tuple[int, ...]) -> tuple[Index, ...]:
+    """A node's own loop variables as digits of the iteration number of these loops."""
+    if tuple(symbol.extent for symbol in loops) == sizes:
+        return tuple(variable(symbol) for symbol in loops)
+    return digits(linear(loops), sizes)
 
 
 def loop_tree(
@@ -259,6 +265,8 @@ def _numbered(node: Node, buffer: Buffer) -> bool:
 
 def _spoiled(node: Node, loops: Loops, buffers: Mapping[str, Buffer]) -> bool:
     """True when the tree's loops would put more divisions into an address than the node needs."""
+    if all(len(index.terms) <= 1 and index.is_affine for index in loops.replacement.values()):
+        return False
     reads, writes = accesses_of(node.body)
     alone = place(node, (), _own_segment(node, ()))
     return any(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +56,13 @@ class Cost:
     operations: int
     reads: int
     heavy: bool
+    depth: int = 0
+
+
+_LOAD = Cost(0, 1, False)
+
+MAX_DEPTH = 64
+"""Values composed into one another before one is materialised; bounds the recursion."""
 
 
 def lower(graph: Graph, config: Config) -> Lowered:
@@ -81,12 +88,17 @@ class _Lowering:
         self.buffers: dict[str, Buffer] = {}
         self.nodes: list[Node] = []
         self.users: dict[str, int] = {}
+        self.bounds: dict[str, Cost] = {}
+        self.widest: dict[str, int] = {}
         self.reductions: dict[tuple[object, ...], Value] = {}
         self._node_count = 0
         for eqn in graph.eqns:
             passes = 2 if eqn.op in ("var", "std") else 1
             for name in {a.name for a in eqn.args if isinstance(a, Value)}:
                 self.users[name] = self.users.get(name, 0) + passes
+                if eqn.op not in REDUCTIONS and eqn.op != "getitem":
+                    size = math.prod(eqn.out.shape)
+                    self.widest[name] = max(size, self.widest.get(name, 0))
 
     def run(self) -> Lowered:
         """Lower every equation in order, then materialise the outputs."""
@@ -129,20 +141,28 @@ class _Lowering:
 
     # materialisation (seed §6.6) ------------------------------------------------------------------
     def _must_materialise(self, eqn: Eqn, users: int, is_output: bool) -> bool:
-        expression = self.values[eqn.out.name]
-        if expression.buffer is not None or users == 0 or eqn.op in VIEWS:
+        name = eqn.out.name
+        bound = self.bounds[name] = self._bound(eqn)
+        if self.values[name].buffer is not None or users == 0:
             return False
-        cost = self.cost(expression)
+        if bound.depth > MAX_DEPTH:
+            return True
+        if eqn.op in VIEWS:
+            return False
+        if not self._too_dear(bound, name, users, is_output):
+            return False
+        exact = self.cost(self.values[name])
+        self.bounds[name] = replace(exact, depth=bound.depth)
+        return self._too_dear(exact, name, users, is_output)
+
+    def _too_dear(self, cost: Cost, name: str, users: int, is_output: bool) -> bool:
+        """The rules, on a cost or on an upper bound of it."""
         gpu = self.config.device == "gpu"
         if cost.operations > self.config.max_ops:
             return True
         if cost.reads > (8 if gpu else self.config.max_reads):
             return True
-        spread = any(
-            eqn.out in use.args and math.prod(use.out.shape) > math.prod(eqn.out.shape)
-            for use in self.graph.eqns
-            if use.op not in REDUCTIONS and use.op != "getitem"
-        )
+        spread = self.widest.get(name, 0) > math.prod(self.values[name].shape)
         if cost.heavy and not gpu and (users > 1 or spread):
             return True
         if users < 2:
@@ -151,6 +171,19 @@ class _Lowering:
             return True
         most = 30 if gpu else self.config.max_ops_reused
         return cost.operations > most or cost.reads > self.config.max_reads_reused
+
+    def _bound(self, eqn: Eqn) -> Cost:
+        """An upper bound of a value's cost from those of its operands, without emitting it."""
+        if self.values[eqn.out.name].buffer is not None:
+            return _LOAD
+        parts = [self.bounds.get(a.name, _LOAD) for a in eqn.args if isinstance(a, Value)]
+        depth = 1 + max((part.depth for part in parts), default=0)
+        if eqn.op in REDUCTIONS or eqn.op in ("mean", "var", "std", "matmul"):
+            return replace(self.cost(self.values[eqn.out.name]), depth=depth)
+        own = 0 if eqn.op in VIEWS else 16 if eqn.op == "power" else 1
+        operations = own + sum(part.operations for part in parts)
+        heavy = any(part.heavy for part in parts) or (eqn.op in OPS and OPS[eqn.op].heavy)
+        return Cost(operations, sum(part.reads for part in parts), heavy, depth)
 
     def cost(self, expression: Expression) -> Cost:
         """Operations and loads of one element (equal instructions counted once)."""
@@ -175,6 +208,7 @@ class _Lowering:
             buffer, "pointwise", symbols, [], Body(tuple(builder.instrs)), expression.where
         )
         self.values[name] = loading(buffer)
+        self.bounds[name] = _LOAD
 
     def _new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
         if self.config.seed:

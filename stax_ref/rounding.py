@@ -23,7 +23,7 @@ import numpy as np
 from .dtypes import BOOL, F64
 from .graph import Eqn, Graph, Literal
 from .index import c_strides
-from .interpret import _numpy_equation
+from .interpret import numpy_equation
 from .interval import (
     EXACT_INTEGERS,
     Interval,
@@ -80,7 +80,7 @@ def error_bounds(
                 else:
                     values.append(plain[arg.name])
                     ranges.append(planned[arg.name])
-            plain[eqn.out.name] = _numpy_equation(eqn, values)
+            plain[eqn.out.name] = numpy_equation(eqn, values)
             planned[eqn.out.name] = _equation(eqn, ranges, values, strict)
         return tuple(
             _distance(np.asarray(plain[out.name], out.dtype), planned[out.name]).reshape(out.shape)
@@ -109,7 +109,7 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
     """The planned result of one equation; ``plain`` are NumPy's operands."""
     op, dtype = eqn.op, eqn.out.dtype
     if op in ("getitem", "transpose", "reshape", "broadcast_to"):
-        return each(lambda a: _numpy_equation(eqn, [a]), args[0])
+        return each(lambda a: numpy_equation(eqn, [a]), args[0])
     if op in _REDUCTIONS or op in ("var", "std"):
         return _reduction(eqn, args[0], strict)
     if op == "matmul":

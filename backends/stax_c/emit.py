@@ -152,7 +152,7 @@ def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> 
     """The functions of one kernel."""
     loops = tiling.loops_inside(nest.body)
     top = loops[0] if loops else None
-    if top is not None and top.kind == "parallel" and nest.body[-1] is top:
+    if tiling.chain(nest):
         return _range_unit(nest, isa, numbers)
     if (
         top is not None
