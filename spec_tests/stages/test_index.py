@@ -168,6 +168,20 @@ def test_substitution_of_digits(tree):
         assert moved.evaluate(at) == value(tree, old)
 
 
+@pytest.mark.parametrize("stride", range(1, 9))
+def test_two_loops_divided_by_anything(stride):
+    """Every stride, extent, offset and divisor about the size at which a loop fills a digit."""
+    for extent in range(2, 8):
+        p, q = Symbol("p", 4), Symbol("q", extent)
+        for offset in range(3):
+            index = variable(p) * stride + variable(q) + offset
+            for divisor in range(2, 13):
+                quotient, rest = index // divisor, index % divisor
+                for at in points(p, q):
+                    whole, left = divmod(stride * at["p"] + at["q"] + offset, divisor)
+                    assert (quotient.evaluate(at), rest.evaluate(at)) == (whole, left)
+
+
 @QUICK
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
 def test_digits_recombine(shape):
