@@ -20,7 +20,7 @@ def test_refused(value, name):
         identity,
         value,
         says=f"the argument x is a {name}",
-        instead="static_argnames=('x',)",
+        instead="np.asarray of it, a number, or static_argnames=('x',)",
     )
 
 

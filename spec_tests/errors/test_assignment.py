@@ -13,7 +13,7 @@ def element(x):
 
 
 def part(x):
-    x[1:] += 1  # refused
+    x[1:] = x[:-1]  # refused
     return x
 
 
@@ -23,7 +23,7 @@ def masked(x):
     return y
 
 
-@pytest.mark.parametrize("function", [element, part])
+@pytest.mark.parametrize("function", [element, part, masked])
 def test_refused(function):
     refused(
         stax.UnsupportedOperation,
@@ -32,23 +32,3 @@ def test_refused(function):
         says="assignment into a traced array",
         instead="np.where(mask, new, old)",
     )
-
-
-def test_a_mask_on_the_left():
-    refused(
-        stax.UnsupportedOperation,
-        masked,
-        floats(3),
-        says="assignment into a traced array",
-        instead="np.where(mask, new, old)",
-    )
-
-
-def test_an_augmented_name_is_a_new_array():
-    def f(x):
-        x += 1
-        return x
-
-    x = floats(3)
-    assert stax.jit(f, backend="ref")(x)[0] == 2
-    assert x[0] == 1, "the caller's array is not written"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stax_ref as stax
+from stax_ref.errors import AxisError
 
 from .refusal import as_numpy, floats, refused
 
@@ -33,7 +34,7 @@ def swapped(x):
 )
 def test_out_of_bounds(function, axis):
     error = refused(
-        stax.ShapeError,
+        AxisError,
         function,
         floats(3, 4),
         says=f"axis {axis} is out of bounds for array of dimension",

@@ -13,14 +13,20 @@ def two(x, y):
 
 @pytest.mark.parametrize(
     ("args", "kwargs"),
-    [((1,), {}), ((1, 2, 3), {}), ((1, 2), {"z": 3}), ((1, 2), {"y": 3}), ((), {"x": 1})],
+    [
+        ((1.0,), {}),
+        ((1.0, 2.0, 3.0), {}),
+        ((1.0, 2.0), {"z": 3.0}),
+        ((1.0, 2.0), {"y": 3.0}),
+        ((), {"x": 1.0}),
+    ],
 )
 def test_arity(args, kwargs):
     jitted = stax.jit(two, backend="ref")
     with pytest.raises(TypeError) as caught:
         jitted(*args, **kwargs)
     as_numpy(caught.value, lambda: two(*args, **kwargs))
-    assert jitted(1, 2) == 3
+    assert jitted(1.0, 2.0) == 3
 
 
 def test_keywords():

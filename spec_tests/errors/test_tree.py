@@ -11,6 +11,7 @@ BASES = {
     errors.ValueDependent: TypeError,
     errors.UnsupportedOperation: TypeError,
     errors.ShapeError: ValueError,
+    errors.AxisError: IndexError,
     errors.IndexingError: IndexError,
     errors.DtypeError: TypeError,
     errors.ConfigError: ValueError,
