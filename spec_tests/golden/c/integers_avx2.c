@@ -1,4 +1,4 @@
-// integers: 1 kernels, written by Stax
+// integers, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
 
@@ -21,23 +21,25 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
     i32 *const restrict out = b[2];  // (40, 50)
     i32 *const restrict out_1 = b[3];  // (40, 50)
     (void)flags;
-    i64 i0 = begin;
-    for (; i0 + 8 <= end; i0 += 8) {
-        const i32x8 t0 = load_i32x8(a_ + i0);
-        const i32x8 t1 = load_i32x8(b_ + i0);
-        const i32x8 t2 = floor_divide_i32x8(t0, t1, 8, flags);
-        store_i32x8(out + i0, t2);
-        const i32x8 t3 = remainder_i32x8(t0, t1, 8, flags);
-        store_i32x8(out_1 + i0, t3);
-    }
-    if (i0 < end) {
-        const i64 n = end - i0;  // lanes left
-        const i32x8 t0 = loadn_i32x8(a_ + i0, n, 1);
-        const i32x8 t1 = loadn_i32x8(b_ + i0, n, 1);
-        const i32x8 t2 = floor_divide_i32x8(t0, t1, n, flags);
-        storen_i32x8(out + i0, t2, n);
-        const i32x8 t3 = remainder_i32x8(t0, t1, n, flags);
-        storen_i32x8(out_1 + i0, t3, n);
+    {
+        i64 i0 = begin;
+        for (; i0 + 8 <= end; i0 += 8) {
+            const i32x8 t0 = load_i32x8(a_ + i0);
+            const i32x8 t1 = load_i32x8(b_ + i0);
+            const i32x8 t2 = floor_divide_i32x8(t0, t1, 8, flags);
+            store_i32x8(out + i0, t2);
+            const i32x8 t3 = remainder_i32x8(t0, t1, 8, flags);
+            store_i32x8(out_1 + i0, t3);
+        }
+        if (i0 < end) {
+            const i64 n = end - i0;  // lanes left
+            const i32x8 t0 = loadn_i32x8(a_ + i0, n, 1);
+            const i32x8 t1 = loadn_i32x8(b_ + i0, n, 1);
+            const i32x8 t2 = floor_divide_i32x8(t0, t1, n, flags);
+            storen_i32x8(out + i0, t2, n);
+            const i32x8 t3 = remainder_i32x8(t0, t1, n, flags);
+            storen_i32x8(out_1 + i0, t3, n);
+        }
     }
 }
 

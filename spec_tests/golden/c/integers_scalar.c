@@ -1,4 +1,4 @@
-// integers: 1 kernels, written by Stax
+// integers, kernels: 1; written by Stax
 #define STAX_LEVEL 0
 #include "stax_simd.h"
 

@@ -1,4 +1,4 @@
-// rownorm: 1 kernels, written by Stax
+// rownorm, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
 
@@ -37,11 +37,13 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
             for (i64 u = 0; u < 1; u++) v_a1[u] = v_a1[u] + v_a1[u + 1];
             a1 = fold_sum_f32x8(v_a1[0]);
         }
-        i64 j0 = 0;
-        for (; j0 + 8 <= 128; j0 += 8) {
-            const f32x8 t2 = load_f32x8(x + (128*i0 + j0));
-            const f32x8 t3 = t2 / splat_f32x8(a1);
-            store_f32x8(out + (128*i0 + j0), t3);
+        {
+            i64 j0 = 0;
+            for (; j0 + 8 <= 128; j0 += 8) {
+                const f32x8 t2 = load_f32x8(x + (128*i0 + j0));
+                const f32x8 t3 = t2 / splat_f32x8(a1);
+                store_f32x8(out + (128*i0 + j0), t3);
+            }
         }
     }
 }

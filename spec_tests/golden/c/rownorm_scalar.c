@@ -1,4 +1,4 @@
-// rownorm: 1 kernels, written by Stax
+// rownorm, kernels: 1; written by Stax
 #define STAX_LEVEL 0
 #include "stax_simd.h"
 

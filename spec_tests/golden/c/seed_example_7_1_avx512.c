@@ -1,4 +1,4 @@
-// example_1: 1 kernels, written by Stax
+// example_1, kernels: 1; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
 
@@ -42,11 +42,13 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
         }
         buf1[i0] = a1;
         const f32 t3 = buf1[i0];
-        i64 j0 = 0;
-        for (; j0 + 16 <= 128; j0 += 16) {
-            const f32x16 t2 = load_f32x16(primals_1 + (128*i0 + j0));
-            const f32x16 t4 = t2 / splat_f32x16(t3);
-            store_f32x16(buf2 + (128*i0 + j0), t4);
+        {
+            i64 j0 = 0;
+            for (; j0 + 16 <= 128; j0 += 16) {
+                const f32x16 t2 = load_f32x16(primals_1 + (128*i0 + j0));
+                const f32x16 t4 = t2 / splat_f32x16(t3);
+                store_f32x16(buf2 + (128*i0 + j0), t4);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-// example_2: 2 kernels, written by Stax
+// example_2, kernels: 2; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
 
@@ -48,17 +48,19 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
     const f32 *const restrict primals_1 = b[0];  // (64, 128)
     f32 *const restrict buf1 = b[1];  // (64, 128)
     (void)flags;
-    i64 i0 = begin;
-    for (; i0 + 8 <= end; i0 += 8) {
-        const f32x8 t0 = load_f32x8(primals_1 + i0);
-        const f32x8 t1 = exp_f32x8(t0);
-        store_f32x8(buf1 + i0, t1);
-    }
-    if (i0 < end) {
-        const i64 n = end - i0;  // lanes left
-        const f32x8 t0 = loadn_f32x8(primals_1 + i0, n, 0);
-        const f32x8 t1 = exp_f32x8(t0);
-        storen_f32x8(buf1 + i0, t1, n);
+    {
+        i64 i0 = begin;
+        for (; i0 + 8 <= end; i0 += 8) {
+            const f32x8 t0 = load_f32x8(primals_1 + i0);
+            const f32x8 t1 = exp_f32x8(t0);
+            store_f32x8(buf1 + i0, t1);
+        }
+        if (i0 < end) {
+            const i64 n = end - i0;  // lanes left
+            const f32x8 t0 = loadn_f32x8(primals_1 + i0, n, 0);
+            const f32x8 t1 = exp_f32x8(t0);
+            storen_f32x8(buf1 + i0, t1, n);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// softmax: 1 kernels, written by Stax
+// softmax, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
 
@@ -100,11 +100,13 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
             for (i64 u = 0; u < 1; u++) v_a5[u] = v_a5[u] + v_a5[u + 1];
             a5 = fold_sum_f32x8(v_a5[0]);
         }
-        i64 j0 = 0;
-        for (; j0 + 8 <= 128; j0 += 8) {
-            const f32x8 t6 = load_f32x8(e + j0);
-            const f32x8 t7 = t6 / splat_f32x8(a5);
-            store_f32x8(out + (128*i0 + j0), t7);
+        {
+            i64 j0 = 0;
+            for (; j0 + 8 <= 128; j0 += 8) {
+                const f32x8 t6 = load_f32x8(e + j0);
+                const f32x8 t7 = t6 / splat_f32x8(a5);
+                store_f32x8(out + (128*i0 + j0), t7);
+            }
         }
     }
 }

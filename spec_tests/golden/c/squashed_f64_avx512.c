@@ -1,4 +1,4 @@
-// squashed: 1 kernels, written by Stax
+// squashed, kernels: 1; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
 
@@ -68,21 +68,23 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
     f64 *const restrict out = b[2];  // (1000)
     (void)flags;
     const f64 t1 = scale[0];
-    i64 i0 = begin;
-    for (; i0 + 8 <= end; i0 += 8) {
-        const f64x8 t0 = load_f64x8(x + i0);
-        const f64x8 t2 = t0 * splat_f64x8(t1);
-        const f64x8 t3 = tanh_f64x8(t2);
-        const f64x8 t4 = t3 * t3;
-        store_f64x8(out + i0, t4);
-    }
-    if (i0 < end) {
-        const i64 n = end - i0;  // lanes left
-        const f64x8 t0 = loadn_f64x8(x + i0, n, 0);
-        const f64x8 t2 = t0 * splat_f64x8(t1);
-        const f64x8 t3 = tanh_f64x8(t2);
-        const f64x8 t4 = t3 * t3;
-        storen_f64x8(out + i0, t4, n);
+    {
+        i64 i0 = begin;
+        for (; i0 + 8 <= end; i0 += 8) {
+            const f64x8 t0 = load_f64x8(x + i0);
+            const f64x8 t2 = t0 * splat_f64x8(t1);
+            const f64x8 t3 = tanh_f64x8(t2);
+            const f64x8 t4 = t3 * t3;
+            store_f64x8(out + i0, t4);
+        }
+        if (i0 < end) {
+            const i64 n = end - i0;  // lanes left
+            const f64x8 t0 = loadn_f64x8(x + i0, n, 0);
+            const f64x8 t2 = t0 * splat_f64x8(t1);
+            const f64x8 t3 = tanh_f64x8(t2);
+            const f64x8 t4 = t3 * t3;
+            storen_f64x8(out + i0, t4, n);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// variance: 2 kernels, written by Stax
+// variance, kernels: 2; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
 
@@ -13,7 +13,6 @@
 */
 static void k0(void *const *b, i64 begin, i64 end, int *flags) {
     const f32 *const restrict x = b[0];  // (100, 100)
-    f32 *const restrict out_mean_sum = b[1];  // (1, 1)
     (void)flags;
     f32 *const restrict q_a1 = b[4];  // (3,)
     for (i64 at = begin; at < end; at++) {
@@ -44,7 +43,6 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
 }
 
 static void k0_finish(void *const *b, int *flags) {
-    const f32 *const restrict x = b[0];  // (100, 100)
     f32 *const restrict out_mean_sum = b[1];  // (1, 1)
     (void)flags;
     f32 a1;
@@ -78,7 +76,6 @@ static void k0_finish(void *const *b, int *flags) {
 static void k1(void *const *b, i64 begin, i64 end, int *flags) {
     const f32 *const restrict x = b[0];  // (100, 100)
     const f32 *const restrict out_mean_sum = b[1];  // (1, 1)
-    f32 *const restrict out = b[3];  // ()
     (void)flags;
     f32 *const restrict q_a5 = b[5];  // (3,)
     const f32 t1 = out_mean_sum[0];
@@ -115,12 +112,8 @@ static void k1(void *const *b, i64 begin, i64 end, int *flags) {
 }
 
 static void k1_finish(void *const *b, int *flags) {
-    const f32 *const restrict x = b[0];  // (100, 100)
-    const f32 *const restrict out_mean_sum = b[1];  // (1, 1)
     f32 *const restrict out = b[3];  // ()
     (void)flags;
-    const f32 t1 = out_mean_sum[0];
-    const f32 t2 = t1 / 0x1.388p+13f;
     f32 a5;
     {
         const f32 *const q_a5 = b[5];

@@ -1,4 +1,4 @@
-// views: 1 kernels, written by Stax
+// views, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
 
@@ -26,16 +26,18 @@ static void k0(void *const *b, i64 begin, i64 end, int *flags) {
     (void)flags;
     for (i64 i0 = begin; i0 < end; i0++) {
         const f32 t1 = y[i0];
-        i64 i1 = 0;
-        if (i1 < 5) {
-            const i64 n = 5 - i1;  // lanes left
-            const f32x8 t0 = gathern_f32x8(x + (4*i1 - i0 + 7), 4, n, 0);
-            const f32x8 t2 = t0 + splat_f32x8(t1);
-            storen_f32x8(b_ + (5*i0 + i1), t2, n);
-            const i32x8 t3 = gt_f32x8(t2, splat_f32x8(0x0p+0f));
-            const f32x8 t4 = -t2;
-            const f32x8 t5 = select_f32x8(t3, t2, t4);
-            storen_f32x8(out + (5*i0 + i1), t5, n);
+        {
+            i64 i1 = 0;
+            if (i1 < 5) {
+                const i64 n = 5 - i1;  // lanes left
+                const f32x8 t0 = gathern_f32x8(x + (4*i1 - i0 + 7), 4, n, 0);
+                const f32x8 t2 = t0 + splat_f32x8(t1);
+                storen_f32x8(b_ + (5*i0 + i1), t2, n);
+                const i32x8 t3 = gt_f32x8(t2, splat_f32x8(0x0p+0f));
+                const f32x8 t4 = -t2;
+                const f32x8 t5 = select_f32x8(t3, t2, t4);
+                storen_f32x8(out + (5*i0 + i1), t5, n);
+            }
         }
     }
 }
