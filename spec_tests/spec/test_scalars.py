@@ -44,12 +44,15 @@ def test_arithmetic_of_scalars_stays_weak(dtype):
     check_all(
         [
             Case(lambda a, s: a * (s + 1), (x, 3)),
-            Case(lambda a, s, t: a * (s * t), (x, 3, 4)),
+            Case(lambda a, s: a * (2 * s - 1), (x, 3)),
+            Case(lambda a, s: a * (1 - s), (x, 3)),
+            Case(lambda a, s, t: a * (s * t), (x, 1.5, 4.0)),
+            Case(lambda a, s, t: a * (s / t), (x, 3, 4)),
             Case(lambda a, s: a + s / 2, (x, 3)),
             Case(lambda a, s: a + (s > 2), (x, 3)),
             Case(lambda a, s, t: a * (s - t), (x, 2.5, 1)),
             Case(lambda a, s: a + (-s), (x, 5)),
-            Case(lambda a, s: a + abs(s), (x, -5)),
+            Case(lambda a, s: a + abs(s), (x, -5.5)),
         ]
     )
 
@@ -89,7 +92,8 @@ def test_a_program_of_python_scalars_alone(scalar):
     """NumPy has no part in ``s + s``: Python's own rules and types hold."""
     check_all(
         [
-            Case(lambda s: s + s, (scalar,)),
+            Case(lambda s: s + 1, (scalar,)),
+            Case(lambda s: -s, (scalar,)),
             Case(lambda s: s > 1, (scalar,)),
             Case(lambda s: s * 2.0, (scalar,)),
         ]
@@ -110,6 +114,16 @@ def test_an_integer_that_does_not_fit_its_partner():
         with pytest.raises(OverflowError, match=r"out of bounds|too large|too big"):
             jitted(x, wrong)
     assert np.array_equal(jitted(x, -5), add(x, -5))
+
+    def scaled(a, s):
+        return a + (s * 1000 - 1)
+
+    assert np.array_equal(jit(scaled)(x, 2_000_000), scaled(x, 2_000_000))
+    for wrong in (3_000_000, -3_000_000, 2**62):
+        with pytest.raises(OverflowError):
+            scaled(x, wrong)
+        with pytest.raises(OverflowError):
+            jit(scaled)(x, wrong)
     with pytest.raises(OverflowError):
         jit(lambda a: a + 2**40)(x)
     assert np.array_equal(jit(lambda a: a < 2**40)(x), x < 2**40)
