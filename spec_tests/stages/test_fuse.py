@@ -1,9 +1,9 @@
-"""fuse: Algorithm 7.1, its cycle test, its limits, and the seed's two examples to the letter.
+"""fuse: Algorithm 7.1, its cycle test, its limits, and the kernels of the workloads.
 
 takes: all small graphs, programs at both sides of every limit, random programs
 gives: a failure for a partition with a cycle, a missing reason, or an accepted pair without a nest
 holds: Proposition 7.1 against a direct search of the quotient graph; every number of ``Config``
-not here: legality of single trees (``test_looptree``), texts (``golden``)
+not here: legality of single trees (``test_looptree``), the seed's examples (``test_seed``)
 """
 
 import itertools
@@ -248,6 +248,35 @@ def test_max_rounds():
     assert kernels(programs.softmax, ROWS, max_rounds=0) == 4
 
 
+def test_max_neighbours():
+    """Later groups a group is paired with per shared buffer; the seed pairs all of them."""
+
+    def f(x):
+        return np.sum(x, -1), np.max(x), np.min(x, -1)
+
+    assert kernels(f, ROWS, max_neighbours=2) == 2
+    assert kernels(f, ROWS, max_neighbours=1) == 3
+    assert kernels(f, ROWS, max_neighbours=1, schedule="seed") == 2
+
+
+def test_names_that_join_alike_are_kept_apart():
+    """Groups {a, b_c} and {a_b, c} print alike; what was decided about one is not the other's."""
+
+    def f(x, y):
+        a = np.sum(x, -1, keepdims=True)
+        b_c = x / a
+        a_b = np.max(y, -1, keepdims=True)
+        c = np.exp(y - a_b)
+        return b_c, c, np.sum(b_c[:, :20] * c, -1)
+
+    x = np.ones((16, 40), np.float32)
+    for options in ({"max_nodes": 3}, {}):
+        program = compiled(f, x, x[:, :20].copy(), **options)
+        for group in program.sequence:
+            inside = {name for segment in group.tree.segments for name in segment.nodes}
+            assert inside == {node.name for node in group.nodes}
+
+
 def test_score_ratio():
     """Byte counts more than the factor apart decide alone; otherwise the type comes first."""
     alike, larger = Score(1, 100, 1, -1), Score(0, 1600, 1, -1)
@@ -285,82 +314,6 @@ def test_score_ratio_reaches_the_rounds(monkeypatch):
     monkeypatch.setattr(fuse_module, "_descending", watched)
     compiled(programs.rownorm, ROWS, score_ratio=7)
     assert set(ratios) == {7}
-
-
-# the seed to the letter --------------------------------------------------------------------------
-def test_example_7_1_log():
-    groups = compiled(*_seed("seed_example_7_1"), **_options("seed_example_7_1")).groups
-    assert groups.log[:3] == (
-        "found 1 possible fusions",
-        "fusing op0 with op1",
-        "op0_op1: OuterLoopFusedSchedulerNode(SchedulerNode,SchedulerNode)",
-    )
-    assert groups.decisions[0].bytes_saved == 33024 == 8192 * 4 + 64 * 4
-    assert groups.groups[0].depth == 1
-
-
-def test_example_7_1_kernel_has_the_structure_of_listing_7_1():
-    plan = compiled(*_seed("seed_example_7_1"), **_options("seed_example_7_1")).plan
-    (kernel,) = plan.steps
-    (outer,) = kernel.body
-    assert (outer.symbol.extent, outer.kind) == (64, "parallel")
-    inner = [s for s in outer.body if hasattr(s, "symbol")]
-    assert [(loop.symbol.extent, loop.kind) for loop in inner] == [
-        (128, "reduced"),
-        (128, "parallel"),
-    ]
-    names = [buffer.name for buffer in kernel.buffers]
-    assert names == ["primals_1", "buf1", "buf2"]
-    assert plan.slot("buf1").nbytes == 256, "row sums still have their 64-element buffer"
-    scalar = emit(plan, "scalar").text
-    assert counting.outermost_loops(scalar) == {"k0": 1}
-    assert "k0(b, 0, 64, &flags)" in scalar
-
-
-@pytest.mark.parametrize("isa", ["avx512", "avx2"])
-def test_example_7_1_in_c_is_two_loops_in_one(isa):
-    plan = compiled(*_seed("seed_example_7_1"), **_options("seed_example_7_1")).plan
-    text = emit(plan, isa).text
-    assert counting.outermost_loops(text) == {"k0": 1}
-    function = text[text.index("static void k0") :]
-    width = {"avx512": 16, "avx2": 8}[isa]
-    assert function.count("for (i64 i0 = begin; i0 < end; i0++)") == 1
-    assert function.count("for (; r_0 + 32 <= 128; r_0 += 32)") == 1
-    assert function.count(f"for (; j0 + {width} <= 128; j0 += {width})") == 1
-
-
-def test_example_7_2_on_a_cpu():
-    program = compiled(*_seed("seed_example_7_2_cpu"), **_options("seed_example_7_2_cpu"))
-    assert [[n.name for n in g.nodes] for g in program.sequence] == [["op0"], ["op1", "op2"]]
-    assert decision(program, "op1", "op2").reason == "SAME_VARS_REDUCE"
-    for pair in (("op0", "op1"), ("op0", "op2")):
-        assert decision(program, *pair).reason == "outer loop fusion depth is 0"
-        assert not decision(program, *pair).verdict
-    found = [line for line in program.groups.log if line.startswith("found")]
-    assert found == ["found 1 possible fusions", "found 0 possible fusions"]
-    assert program.plan.kernels == 2
-    assert sum(counting.outermost_loops(emit(program.plan, "avx2").text).values()) == 2
-
-
-def test_example_7_2_on_a_gpu_computes_each_exp_once():
-    program = compiled(*_seed("seed_example_7_2_gpu"), **_options("seed_example_7_2_gpu"))
-    (kernel,) = program.plan.steps
-    counts = counting.operations(kernel)
-    assert counts["exp"] == 8192, "16384 before the two reductions shared it"
-    assert counts["load"] == 8192
-    apart = compiled(
-        *_seed("seed_example_7_2_gpu"), **_options("seed_example_7_2_gpu"), max_nodes=1
-    )
-    assert sum(counting.operations(k)["exp"] for k in apart.plan.steps) == 16384
-
-
-def _seed(name):
-    function, arguments, _ = programs.SEED[name]
-    return (function, *arguments)
-
-
-def _options(name):
-    return programs.SEED[name][2]
 
 
 # default mode ------------------------------------------------------------------------------------

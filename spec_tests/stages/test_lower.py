@@ -269,3 +269,17 @@ def test_nodes_know_the_users_lines():
     (first, second) = lowered(programs.rownorm, ROWS_64).nodes
     assert first.where.text == "return x / np.sum(x, axis=-1, keepdims=True)"
     assert second.where == first.where
+
+
+def test_a_long_chain_is_cut():
+    """Composition is recursive; its depth is bounded whatever the limits of operations say."""
+
+    def f(x):
+        for _ in range(2000):
+            x = x + 1
+        return x
+
+    x = np.zeros((2, 3), np.float32)
+    jitted = stax.jit(f, backend="ref", max_ops=10**6, max_reads=10**6)
+    assert len(jitted.lower(x).nodes) > 1
+    np.testing.assert_array_equal(jitted(x), 2000)
