@@ -9,6 +9,7 @@ views. Not here: compiling (``cache``), executing (``runtime``), printing (backe
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,17 +22,25 @@ from stax_ref.plan import Extern, Plan
 from .backend import Source
 from .runtime import Library, Program
 
-_recorded: list[dict[str, np.ndarray]] = []
+
+class _Recorded(threading.local):
+    """The recordings in force, per thread."""
+
+    def __init__(self) -> None:
+        self.stack: list[dict[str, np.ndarray]] = []
+
+
+_recorded = _Recorded()
 
 
 @contextlib.contextmanager
 def recorded_externs(results: dict[str, np.ndarray]) -> Iterator[None]:
     """Feed external calls from recorded results (semantics §2) while a program is checked."""
-    _recorded.append(results)
+    _recorded.stack.append(results)
     try:
         yield
     finally:
-        _recorded.pop()
+        _recorded.stack.pop()
 
 
 class NativeProgram:
@@ -153,8 +162,9 @@ def _callable(step: Extern) -> Callable[..., None]:
 
     def call(*views: Any) -> None:
         *operands, out = views
-        if _recorded and step.buffer in _recorded[-1]:
-            out[...] = _recorded[-1][step.buffer].reshape(out.shape)
+        known = _recorded.stack[-1] if _recorded.stack else {}
+        if step.buffer in known:
+            out[...] = known[step.buffer].reshape(out.shape)
         else:
             with np.errstate(all="ignore"):
                 function(*operands, out=out)

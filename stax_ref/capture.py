@@ -12,7 +12,7 @@ import builtins
 import dis
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,26 +54,36 @@ def places(function: Callable[..., Any]) -> tuple[Place, ...]:
     A global that does not exist yet is guarded too. Modules, classes and builtins are not.
     """
     found: dict[tuple[int, str], Place] = {}
-    seen: set[int] = set()
+    for current in _followed(function):
+        for place in _read_by(current):
+            held = place.read()
+            missing = held is _MISSING and not hasattr(builtins, place.key)
+            called = callable(held) and not isinstance(held, type)
+            if missing or called or isinstance(held, (*VALUES, np.ndarray, tuple)):
+                found[(id(place.holder), place.key)] = place
+    return tuple(found.values())
+
+
+def _followed(function: Callable[..., Any]) -> list[types.FunctionType]:
+    """The function and every Python function it reaches through globals and cells."""
+    seen: dict[int, types.FunctionType] = {}
     pending = [underlying(function)]
     while pending:
         current = pending.pop()
-        code = getattr(current, "__code__", None)
-        if code is None or id(current) in seen:
+        if not isinstance(current, types.FunctionType) or id(current) in seen:
             continue
-        seen.add(id(current))
-        candidates = [Place(current.__globals__, name) for name in _globals(code)]
-        cells = zip(code.co_freevars, current.__closure__ or (), strict=False)
-        candidates += [Place(cell, name) for name, cell in cells]
-        for place in candidates:
+        seen[id(current)] = current
+        for place in _read_by(current):
             held = place.read()
-            inner = underlying(held) if callable(held) else None
-            if isinstance(inner, types.FunctionType):
-                pending.append(inner)
-            missing = held is _MISSING and not hasattr(builtins, place.key)
-            if missing or inner is not None or isinstance(held, (*VALUES, np.ndarray, tuple)):
-                found[(id(place.holder), place.key)] = place
-    return tuple(found.values())
+            if callable(held):
+                pending.append(underlying(held))
+    return list(seen.values())
+
+
+def _read_by(function: types.FunctionType) -> list[Place]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    own = [Place(function.__globals__, name) for name in _globals(function.__code__)]
+    return own + [Place(cell, name) for name, cell in cells]
 
 
 def underlying(function: Any) -> Any:
@@ -114,23 +124,34 @@ def _globals(code: types.CodeType) -> list[str]:
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
-def randomness(guarded: Sequence[Any], function: Callable[..., Any]) -> tuple[Any, ...]:
-    """The states of NumPy's random generators a function can reach; equal when none was used.
+def draws(function: Callable[..., Any]) -> bool:
+    """True when the function, or one it names, uses NumPy's global random numbers.
 
-    Args:
-        guarded: what the function reads besides its arguments.
-        function: the function itself; a generator made inside it is seen by its name.
+    Told from the names in its code: ``np.random``, ``default_rng``, functions of ``numpy.random``.
     """
     module = sys.modules.get("numpy.random")
-    if module is None:
+    state = getattr(module, "RandomState", None)
+    for current in _followed(function):
+        names = _names(current.__code__)
+        held = [current.__globals__.get(name) for name in names]
+        held += [Place(cell, "").read() for cell in current.__closure__ or ()]
+        if "default_rng" in names or ("random" in names and any(value is np for value in held)):
+            return True
+        if module is None or state is None:
+            continue
+        owners = [getattr(value, "__self__", None) for value in held]
+        if any(value is module for value in held) or any(isinstance(o, state) for o in owners):
+            return True
+    return False
+
+
+def generators(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The states of the random generators a function reads; equal when none was used."""
+    kind = getattr(sys.modules.get("numpy.random"), "Generator", None)
+    if kind is None:
         return ()
-    generators = [held for held in guarded if isinstance(held, module.Generator)]
-    states: list[Any] = [repr(generator.bit_generator.state) for generator in generators]
-    code = getattr(underlying(function), "__code__", None)
-    if code is not None and "default_rng" in _names(code):
-        states.append(object())
-    legacy = module.get_state()
-    return (*states, legacy[1].tobytes(), legacy[2])
+    held = [value for value in readable(function) if isinstance(value, kind)]
+    return tuple(repr(generator.bit_generator.state) for generator in held)
 
 
 def readable(function: Callable[..., Any]) -> list[Any]:

@@ -1,8 +1,8 @@
 """compile: the list of stages, read top to bottom.
 
 Takes a traced graph and a configuration; gives a ``Program``: what every stage made. Each stage is
-a pure function of earlier results; its word is the file, the printed title, the dump file and the
-golden folder. Not here: tracing and caching (``jit``), backends.
+a pure function; its word is the file, the title, the dump file and the golden folder. Not here:
+tracing and caching (``jit``), backends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .plan import Plan, Step, build_steps, plan
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What each stage made, and how long it took in seconds."""
+    """What each stage made, and its seconds."""
 
     config: Config
     graph: Graph
@@ -40,9 +40,9 @@ class Program:
 
     def text(self, stage: str) -> str:
         """The printed form of one stage; ``KeyError`` lists the words."""
-        if stage not in TEXTS:
-            raise KeyError(f"{stage!r} is not a stage; the stages are {', '.join(TEXTS)}")
-        return TEXTS[stage](self)
+        if stage in TEXTS:
+            return TEXTS[stage](self)
+        raise KeyError(f"{stage!r} is not a stage; the stages are {', '.join(TEXTS)}")
 
 
 def _buffers(made: dict[str, Any]) -> dict[str, Any]:
@@ -74,10 +74,6 @@ TEXTS: dict[str, Callable[[Program], str]] = {
 def compile_graph(graph: Graph, config: Config) -> Program:
     """Graph → plan, through every stage.
 
-    Args:
-        graph: the traced function.
-        config: the configuration every stage is handed.
-
     Raises:
         InvariantError: a self-check failed: at ``config.check`` ≥ 1 the graph's and the plan's, at
             2 and more also that every stage prints alike when it is run again.
@@ -95,8 +91,7 @@ def compile_graph(graph: Graph, config: Config) -> Program:
 
 
 def _run(graph: Graph, config: Config) -> Program:
-    made: dict[str, Any] = {"trace": graph}
-    seconds = []
+    made, seconds = {"trace": graph}, []  # type: dict[str, Any], list[tuple[str, float]]
     for word, stage in STAGES:
         start = time.perf_counter()
         made[word] = stage(made, config)

@@ -207,7 +207,8 @@ def unrolled(
 
 def view(eqn: Eqn) -> Expression:
     (source,) = eqn.args
-    assert isinstance(source, Value)
+    if isinstance(source, Literal):
+        return filled(eqn.out.shape, source)
 
     def emit(builder: Builder, index: Indices) -> int:
         return builder.value(source.name, VIEWS[eqn.op](eqn, source.shape, index))

@@ -9,7 +9,9 @@ cache variables of the native runtime (``STAX_CC``, ``STAX_CACHE_DIR``, ``STAX_I
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
@@ -19,7 +21,23 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "schedule": ("default", "seed"),
     "device": ("cpu", "gpu"),
     "backend": ("auto", "ref", "c"),
-    "check": (0, 1, 2, 3),
+}
+
+
+_MANY = 1 << 30
+_RANGES = {
+    "check": (0, 3),
+    "max_rounds": (0, _MANY),
+    "max_nodes": (1, _MANY),
+    "max_buffers": (1, _MANY),
+    "max_neighbours": (1, _MANY),
+    "min_shared_bytes": (0, _MANY),
+    "score_ratio": (1, _MANY),
+    "max_reads": (1, _MANY),
+    "max_reads_reused": (0, _MANY),
+    "max_ops": (1, _MANY),
+    "max_ops_reused": (0, _MANY),
+    "local_bytes": (0, 65536),
 }
 
 
@@ -45,7 +63,7 @@ class Config:
         max_reads_reused: the same for a value with several users.
         max_ops: operations of one body before it is materialised.
         max_ops_reused: the same for a value with several users.
-        local_bytes: largest row that is kept inside a kernel instead of in a buffer, in bytes.
+        local_bytes: rows a kernel keeps on its stack instead of in buffers, in bytes together.
     """
 
     schedule: str = "default"
@@ -66,6 +84,14 @@ class Config:
     local_bytes: int = 32768
 
     def __post_init__(self) -> None:
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if type(value) is not int or not low <= value <= high:
+                raise ConfigError(
+                    f"{name}={value!r} is not a choice", instead=f"an integer from {low} to {high}"
+                )
+        if type(self.strict) is not bool:
+            raise ConfigError(f"strict={self.strict!r} is not a choice", instead="True or False")
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
             open_choice = name == "backend" and isinstance(value, str) and value.isidentifier()
@@ -93,14 +119,23 @@ def from_environment() -> Config:
     return Config(backend=os.environ.get("STAX_BACKEND", "auto"), check=int(check))
 
 
-state: dict[str, Config | None] = {"current": None}
-"""The innermost ``configured`` block, or None; compiled programs guard on its identity."""
+_inside: contextvars.ContextVar[Config | None] = contextvars.ContextVar("stax", default=None)
+_blocks = threading.Lock()
+
+state: dict[str, int | None] = {"blocks": None}
+"""``configured`` blocks open in any thread, None for none. The fast path of a call guards on None:
+while a block is open anywhere, calls look their configuration up."""
 
 
 def current() -> Config:
-    """The configuration in force: the innermost ``configured`` block, or the environment."""
-    inside = state["current"]
+    """The configuration in force here: the innermost ``configured`` block, or the environment."""
+    inside = _inside.get()
     return from_environment() if inside is None else inside
+
+
+def _count_blocks(change: int) -> None:
+    with _blocks:
+        state["blocks"] = ((state["blocks"] or 0) + change) or None
 
 
 @contextlib.contextmanager
@@ -119,10 +154,11 @@ def configured(**changes: object) -> Iterator[Config]:
             raise ConfigError(
                 f"{name!r} is not an option", instead="one of " + ", ".join(sorted(known))
             )
-    before = state["current"]
     inside = replace(current(), **changes)  # type: ignore[arg-type]  # names are checked above
-    state["current"] = inside
+    token = _inside.set(inside)
+    _count_blocks(1)
     try:
         yield inside
     finally:
-        state["current"] = before
+        _count_blocks(-1)
+        _inside.reset(token)

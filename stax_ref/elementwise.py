@@ -211,6 +211,8 @@ def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) ->
     if isinstance(exponent, Tracer):
         raise _no_power()
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
+    if not isinstance(number, (int, float)):
+        raise _no_power()
     if operator and number == 0.5 and isinstance(base, Tracer):
         return pointwise(recording, np.sqrt, (base,), operator)
     whole = type(number) in (int, float) and number == int(number) if _finite(number) else False

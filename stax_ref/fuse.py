@@ -18,6 +18,8 @@ from .depend import DataDep, Edges, Record
 from .looptree import LoopTree, loop_tree
 from .node import Buffer, Node
 
+Pair = tuple[tuple[str, ...], tuple[str, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -39,6 +41,11 @@ class Group:
     def name(self) -> str:
         """The members' names joined."""
         return "_".join(record.node.name for record in self.records)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The members' names, which identify the group."""
+        return tuple(record.node.name for record in self.records)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -142,8 +149,8 @@ class _State:
     groups: list[Group]
     position: dict[str, int]
     ancestors: list[int]
-    legal: dict[tuple[str, str], Decision] = field(default_factory=dict)
-    decisions: dict[tuple[str, str], Decision] = field(default_factory=dict)
+    legal: dict[Pair, Decision] = field(default_factory=dict)
+    decisions: dict[Pair, Decision] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
 
@@ -197,11 +204,11 @@ def _round(state: _State) -> None:
     cap = len(state.groups) if state.config.seed else state.config.max_neighbours
     for first_place, second_place in _sharing_pairs(state.groups, cap):
         first, second = state.groups[first_place], state.groups[second_place]
-        names = (first.name, second.name)
-        if names not in state.legal:  # names say the members, so an answer stays good
-            state.legal[names] = can_fuse(first, second, state)
-        decision = state.legal[names]
-        state.decisions[decision.pair] = decision
+        pair = (first.members, second.members)
+        if pair not in state.legal:  # groups never change, so an answer stays good
+            state.legal[pair] = can_fuse(first, second, state)
+        decision = state.legal[pair]
+        state.decisions[pair] = decision
         if decision.verdict:
             score = _score(first, second, decision.bytes_saved, state)
             ordered = decision.pair[0] == first.name
@@ -218,7 +225,8 @@ def _round(state: _State) -> None:
         if _makes_cycle(first, second, apart, state):
             reason = "a third kernel would have to run between them"
             no = Decision(decision.pair, False, reason, decision.bytes_saved)
-            state.decisions[decision.pair] = no
+            early, late = sorted((first_place, second_place))
+            state.decisions[(state.groups[early].members, state.groups[late].members)] = no
             continue
         taken |= {first_place, second_place}
         joined = _merge(first, second, decision, state)

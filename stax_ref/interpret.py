@@ -113,6 +113,8 @@ def _slice(entry: Any) -> Any:
     if not isinstance(entry, tuple):
         return entry
     start, step, count = entry
+    if count == 0:
+        return slice(0, 0)
     stop = start + step * count
     return slice(start, None if stop < 0 else stop, step)
 

@@ -85,7 +85,19 @@ class Executable:
         """
         if self.loaded is not None:
             return self.loaded(*arguments)
+        if not _fits(self.plan, arguments):
+            raise BackendError("the arguments are not what this program was compiled for")
         return run_reference(self.plan, arguments)
+
+
+def _fits(plan: Plan, arguments: Sequence[Any]) -> bool:
+    """True when arguments have the types a plan was made for."""
+    expected = [entry for entry in plan.inputs if entry.kind != "captured"]
+    return len(expected) == len(arguments) and all(
+        entry.kind == "scalar"
+        or (np.shape(value) == entry.value.shape and np.asarray(value).dtype == entry.value.dtype)
+        for entry, value in zip(expected, arguments, strict=True)
+    )
 
 
 def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
@@ -147,7 +159,8 @@ class Staged:
             BackendError: it cannot build.
             ConfigError: there is no such backend.
         """
-        return _compile(self.program, backend or self.program.config.backend, edit)
+        wanted = self.program.config.backend if backend is None else backend
+        return _compile(self.program, wanted, edit)
 
 
 def _compile(program: Program, name: str, edit: Callable[[str], str] | None = None) -> Executable:
@@ -314,7 +327,7 @@ class Jitted:
     def _guards(self, held: tuple[Any, ...]) -> tuple[Any, ...]:
         """What the fast path compares by identity before it runs a program."""
         own = [(p.holder, p.key, value) for p, value in zip(self._captures(), held, strict=True)]
-        return (*own, (config.state, "current", config.state["current"]))
+        return (*own, (config.state, "blocks", None))
 
     def _captures(self) -> tuple[capture.Place, ...]:
         if self._places is None:
@@ -327,12 +340,11 @@ class Jitted:
     def _trace(self, names: Sequence[str], specs: Specs) -> Graph:
         name = getattr(self._function, "__name__", "function")
         call = self._caller(names)
-        held = capture.readable(self._function)
         place = capture.place_of(self._function)
-        before = capture.randomness(held, self._function)
+        before = capture.generators(self._function)
         known = name if name.isidentifier() else "function"
         graph = trace(call, known, _pairs(names, specs), place)
-        if capture.randomness(held, self._function) != before:
+        if capture.draws(self._function) or capture.generators(self._function) != before:
             raise TraceError(
                 "np.random inside a jitted function would be drawn once, while tracing",
                 place,
@@ -508,9 +520,12 @@ def jit(
     if backend is not None:
         changes["backend"] = backend
     replace(Config(), **changes)
-    static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    static = (static_argnames,) if isinstance(static_argnames, str) else static_argnames
+    if not isinstance(static, (tuple, list)) or not all(isinstance(n, str) for n in static):
+        raise ConfigError(f"static_argnames={static!r}", instead="names of parameters")
+    static = tuple(static)
     if function is None:
-        return lambda inner: Jitted(inner, static, changes)
+        return lambda inner: jit(inner, backend=backend, static_argnames=static, **options)
     if not callable(function) or isinstance(function, (np.ufunc, type)):
         raise ConfigError(
             f"jit was given a {type(function).__name__}",

@@ -70,6 +70,7 @@ def memory(
                 last[dep.buffer] = step
     slots: list[Slot] = []
     for step, group in enumerate(sequence):
+        room = config.local_bytes
         for record in group.records:
             name = record.node.buffer
             buffer = buffers[name]
@@ -77,14 +78,15 @@ def memory(
             if name in outputs:
                 slots.append(Slot(name, "output", buffer.nbytes, step, len(sequence)))
             elif end == step and group.tree is not None and not config.seed:
-                slots.append(_private(buffer, group, step, config))
+                slots.append(_private(buffer, group, step, room))
+                room -= slots[-1].nbytes if slots[-1].kind == "row" else 0
             else:
                 slots.append(Slot(name, "arena", buffer.nbytes, step, end))
     return _placed(slots)
 
 
-def _private(buffer: Buffer, group: Group, step: int, config: Config) -> Slot:
-    """Storage of a buffer that only its own kernel uses."""
+def _private(buffer: Buffer, group: Group, step: int, room: int) -> Slot:
+    """Storage of a buffer that only its own kernel uses; ``room`` is left on the stack."""
     tree = group.tree
     assert tree is not None
     writer = next(
@@ -104,7 +106,7 @@ def _private(buffer: Buffer, group: Group, step: int, config: Config) -> Slot:
     row = buffer.nbytes // shared
     if readers == {writer} or buffer.size == shared:
         return Slot(buffer.name, "register", 0, step, step)
-    if tree.outer and row <= config.local_bytes:
+    if tree.outer and row <= room:
         return Slot(buffer.name, "row", row, step, step)
     return Slot(buffer.name, "arena", buffer.nbytes, step, step)
 

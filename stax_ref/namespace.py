@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import ON_BOOLS, cast, clip, on_bools, pointwise, power, where
+from .elementwise import ON_BOOLS, cast, clip, no_options, on_bools, pointwise, power, where
 from .errors import UnsupportedOperation, user_frame
 from .shapes import (
     broadcast_to,
     dot,
     expand_dims,
+    full_like,
     getitem,
+    like,
     matmul,
     permute,
     ravel,
@@ -80,7 +82,8 @@ def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: An
     """One call through ``__array_function__``."""
     handler = FUNCTIONS.get(func)
     if handler is None:
-        raise _unsupported_function(f"np.{func.__name__}")
+        module = str(func.__module__).replace("numpy", "np")
+        raise _unsupported_function(f"{module}.{func.__name__}")
     return handler(recording, *args, **kwargs)
 
 
@@ -104,6 +107,12 @@ def _reducer(kind: str) -> Callable[..., Any]:
     return handler
 
 
+def _copy(recording: Trace, x: Any, order: str = "C") -> Any:
+    """``x.copy()``: values never change, so it is the value itself."""
+    no_options("copy", {"order": order})
+    return x
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{
         getattr(np, kind): _reducer(kind)
@@ -121,13 +130,15 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ravel: ravel,
     np.broadcast_to: broadcast_to,
     np.dot: dot,
+    np.copy: _copy,
+    np.zeros_like: like(0),
+    np.ones_like: like(1),
+    np.full_like: full_like,
+    np.shape: lambda recording, a: a.shape,
+    np.ndim: lambda recording, a: a.ndim,
+    np.size: lambda recording, a: a.size,
     np.astype: cast,
 }
-
-
-def _copy(recording: Trace, x: Any) -> Any:
-    """``x.copy()``: values never change, so it is the value itself."""
-    return x
 
 
 def _method(handler: Callable[..., Any]) -> Callable[..., Any]:

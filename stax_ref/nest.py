@@ -184,7 +184,7 @@ def _lines(body: tuple[Statement, ...], depth: int, known: dict[str, Buffer]) ->
                 known[statement.buffer.name] = statement.buffer
             access = getattr(statement, "access", None)
             text = str(statement)
-            if access is not None:
+            if access is not None and access.buffer in known:
                 text = text.replace(str(access), access_text(access, known[access.buffer]))
             yield pad + text
 

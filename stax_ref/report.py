@@ -217,6 +217,9 @@ def _index_text(index: Sequence[object]) -> str:
     for entry in index:
         if isinstance(entry, tuple):
             start, step, count = entry
+            if count == 0:
+                parts.append("0:0")
+                continue
             stop = start + step * count
             parts.append(f"{start}:{stop if stop >= 0 else ''}:{step}")
         else:

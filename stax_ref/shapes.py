@@ -22,7 +22,7 @@ from .errors import (
     UnsupportedOperation,
     user_frame,
 )
-from .graph import Value
+from .graph import Value, literal
 from .tracer import Trace, Tracer, as_operand
 
 
@@ -65,7 +65,11 @@ def reduce(
     """sum, prod, max, min, mean, var and std over an axis, a tuple of axes or all."""
     ddof = kwargs.pop("ddof", 0) or 0
     correction = kwargs.pop("correction", ddof)
+    if ddof and correction not in (np._NoValue, ddof):
+        raise ShapeError("ddof and correction can't be provided simultaneously.", user_frame()[0])
     ddof = ddof if correction is np._NoValue else correction
+    if not isinstance(ddof, (int, float, np.integer, np.floating)):
+        raise DtypeError(f"ddof={ddof!r}", user_frame()[0], "a number")
     no_options(f"np.{kind}", {"out": out, **kwargs})
     keep = bool(keepdims) and keepdims is not np._NoValue
     value = traced(recording, a, f"np.{kind}")
@@ -135,6 +139,8 @@ def permute(recording: Trace, a: Any, axes: Any = None, *rest: Any) -> Tracer:
     ndim = len(value.shape)
     if rest:
         axes = (axes, *rest)
+    if isinstance(axes, int):
+        axes = (axes,)
     order = tuple(reversed(range(ndim))) if axes is None else tuple(axes)
     normal = tuple(k + ndim if k < 0 else k for k in order)
     if sorted(normal) != list(range(ndim)):
@@ -178,9 +184,9 @@ def squeeze(recording: Trace, a: Any, axis: Any = None) -> Tracer:
     return reshape(recording, a, shape)
 
 
-def ravel(recording: Trace, a: Any, **kwargs: Any) -> Tracer:
+def ravel(recording: Trace, a: Any, order: str = "C", **kwargs: Any) -> Tracer:
     """``np.ravel`` in C order."""
-    no_options("ravel", kwargs)
+    no_options("ravel", {"order": order, **kwargs})
     return reshape(recording, a, (-1,) if traced(recording, a, "ravel").shape else (1,))
 
 
@@ -210,7 +216,7 @@ def getitem(x: Tracer, key: Any) -> Tracer:
         whole = isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
         if not basic and not whole:
             raise UnsupportedOperation(
-                f"indexing with a {type(entry).__name__} is not supported",
+                f"indexing with a {_called(entry)} is not supported",
                 user_frame()[0],
                 "integers, slices, None and ...; np.where(mask, x, 0) for a boolean mask",
             )
@@ -218,8 +224,38 @@ def getitem(x: Tracer, key: Any) -> Tracer:
         shape = np.broadcast_to(np.empty((), np.bool_), x.shape)[key].shape
     except IndexError as error:
         raise IndexingError(str(error), user_frame()[0], f"the shape is {x.shape}") from None
+    except ValueError as error:
+        raise ShapeError(str(error), user_frame()[0], "a step other than 0") from None
     index = _normal_index(given, x.shape)
     return x._trace.record("getitem", (x._value,), shape, x.dtype, index=index)
+
+
+def _called(entry: Any) -> str:
+    if isinstance(entry, Tracer):
+        return "boolean mask" if entry.dtype == dtypes.BOOL else "traced array"
+    return type(entry).__name__
+
+
+def like(value: float) -> Any:
+    """``zeros_like`` and ``ones_like``."""
+
+    def handler(recording: Trace, a: Any, dtype: Any = None, **kwargs: Any) -> Tracer:
+        return full_like(recording, a, value, dtype, **kwargs)
+
+    return handler
+
+
+def full_like(
+    recording: Trace, a: Any, fill_value: Any, dtype: Any = None, **kwargs: Any
+) -> Tracer:
+    """``np.full_like`` with a number."""
+    no_options("full_like", kwargs)
+    value = traced(recording, a, "full_like")
+    if isinstance(fill_value, (Tracer, np.ndarray)):
+        raise UnsupportedOperation("full_like of an array", user_frame()[0], "np.broadcast_to")
+    target = carried(value.dtype if dtype is None else np.dtype(dtype), "full_like")
+    constant = literal(fill_value, target)
+    return recording.record("broadcast_to", (constant,), value.shape, target)
 
 
 def _normal_index(given: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:

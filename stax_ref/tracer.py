@@ -244,6 +244,12 @@ class Tracer:
     def __complex__(self) -> complex:
         return self._refuse_value("complex()")  # type: ignore[no-any-return]
 
+    def __round__(self, digits: int | None = None) -> Any:
+        return self._refuse_value("round()")
+
+    def __format__(self, spec: str) -> str:
+        return repr(self) if not spec else str(self._refuse_value(f"formatting with {spec!r}"))
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self._refuse_value("np.asarray()")
 

@@ -23,7 +23,7 @@ def listed(x, k):
 
 
 @pytest.mark.parametrize(
-    ("function", "kind"), [(traced, "Tracer"), (captured, "ndarray"), (listed, "list")]
+    ("function", "kind"), [(traced, "traced array"), (captured, "ndarray"), (listed, "list")]
 )
 def test_refused(function, kind):
     refused(
