@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import importlib
 import importlib.util
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,13 +50,22 @@ def parse_arguments(text: str) -> list[Any]:
             out.append(_random(rng, extents, dtypes[name]))
         elif scalar:
             kind = {"int": int, "float": float, "bool": bool}[scalar]
-            out.append(kind(ast.literal_eval(value)) if value else kind(1))
+            out.append(_number(kind, value) if value else kind(1))
         else:
             raise ConfigError(
                 f"{match.group()!r} is not an argument type",
                 instead="f32[64,128], i64[3], bool[], float, int=3, separated by blanks",
             )
     return out
+
+
+def _number(kind: type, text: str) -> Any:
+    value: Any = None
+    with contextlib.suppress(ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise ConfigError(f"{text!r} is no {kind.__name__}", instead=f"{kind.__name__}=1, say")
+    return float(value) if kind is float else value
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -70,7 +81,7 @@ def load(target: str) -> tuple[Jitted, str]:
         ConfigError: there is no such file or function.
     """
     path, _, name = target.rpartition(":")
-    if not path or not os.path.isfile(path):
+    if not path.endswith(".py") or not os.path.isfile(path):
         raise ConfigError(
             f"there is no file {path or target!r}", instead="stax explain FILE.py:NAME"
         )
@@ -180,6 +191,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = args.run(args)
     except StaxError as error:
         print(f"stax: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:  # the user's file and function may raise anything
+        print(f"stax: {type(error).__name__}: {error}", file=sys.stderr)
+        for line in traceback.format_tb(error.__traceback__)[-2:]:
+            print(line.rstrip(), file=sys.stderr)
         return 2
     return status
 

@@ -113,10 +113,10 @@ def from_environment() -> Config:
     Raises:
         ConfigError: a variable holds something that is not a choice.
     """
-    check = os.environ.get("STAX_CHECK", "1")
+    check = os.environ.get("STAX_CHECK") or "1"
     if check not in ("0", "1", "2", "3"):
         raise ConfigError(f"STAX_CHECK={check!r} is not a level", instead="0, 1, 2 or 3")
-    return Config(backend=os.environ.get("STAX_BACKEND", "auto"), check=int(check))
+    return Config(backend=os.environ.get("STAX_BACKEND") or "auto", check=int(check))
 
 
 _inside: contextvars.ContextVar[Config | None] = contextvars.ContextVar("stax", default=None)

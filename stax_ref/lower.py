@@ -249,6 +249,8 @@ class _Lowering:
 
     # equations ------------------------------------------------------------------------------------
     def _equation(self, eqn: Eqn) -> None:
+        if "dtype" in dict(eqn.params):
+            eqn = self._cast_operand(eqn)
         if eqn.op in VIEWS:
             self.values[eqn.out.name] = view(eqn)
         elif eqn.op in REDUCTIONS:
@@ -261,6 +263,14 @@ class _Lowering:
             self._extern(eqn)
         else:
             self.values[eqn.out.name] = pointwise(eqn)
+
+    def _cast_operand(self, eqn: Eqn) -> Eqn:
+        """A reduction in another dtype than its operand's: of the operand cast first."""
+        (source,) = eqn.args
+        assert isinstance(source, Value)
+        cast = Value(f"{source.name}_as_{eqn.out.dtype}", source.shape, eqn.out.dtype)
+        self.values[cast.name] = pointwise(Eqn(cast, "cast", (source,), (), eqn.where))
+        return replace(eqn, args=(cast,))
 
     def _reduction(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -80,13 +81,20 @@ def wanted_stages() -> tuple[str, ...]:
 
 
 def show_stages(program: Program, source: str) -> None:
-    """Print the stages ``STAX_SHOW`` asks for and write the folder of ``STAX_DUMP``."""
+    """Print the stages ``STAX_SHOW`` asks for and write the folder of ``STAX_DUMP``.
+
+    A folder that cannot be written gives a warning: diagnosis never makes a call fail.
+    """
     for word in wanted_stages():
         text = source if word == "source" else program.text(word)
         print(f"== {word}\n{text}", file=sys.stderr)
     folder = os.environ.get("STAX_DUMP")
-    if folder:
+    if not folder:
+        return
+    try:
         dump(program, source, folder)
+    except OSError as error:
+        warnings.warn(f"STAX_DUMP={folder}: {error}", RuntimeWarning, stacklevel=2)
 
 
 def dump(program: Program, source: str, folder: str) -> str:
@@ -201,7 +209,10 @@ def _equation(eqn: Eqn) -> str:
         return f"{eqn.out.name} = {args[0]}[{_index_text(params['index'])}]"
     if eqn.op in ("reshape", "broadcast_to"):
         return f"{eqn.out.name} = np.{eqn.op}({args[0]}, {eqn.out.shape})"
-    options = [f"{name}={value!r}" for name, value in params.items()]
+    options = [
+        f"{name}=np.{value}" if isinstance(value, np.dtype) else f"{name}={value!r}"
+        for name, value in params.items()
+    ]
     return f"{eqn.out.name} = np.{eqn.op}({', '.join([*args, *options])})"
 
 

@@ -126,6 +126,8 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
 # reductions ---------------------------------------------------------------------------------------
 def _reduction(eqn: Eqn, x: Interval, strict: bool) -> Interval:
     ndim, dtype = x.low.ndim, eqn.out.dtype
+    if x.low.dtype != dtype:
+        x = cast(x, dtype)
     axis = eqn.param("axis")
     axes = tuple(range(ndim)) if axis is None else axis
     kept = [k for k in range(ndim) if k not in axes]

@@ -75,8 +75,6 @@ def reduce(
     value = traced(recording, a, f"np.{kind}")
     axes = _axes(axis, len(value.shape))
     target = _reduced_dtype(kind, value.dtype, dtype)
-    if value.dtype != target:
-        value = recording.record("cast", (value,), value.shape, target)._value
     count = math.prod(value.shape[k] for k in axes)
     if kind in ("max", "min") and count == 0:
         raise ShapeError(
@@ -88,6 +86,8 @@ def reduce(
         1 if k in axes else extent for k, extent in enumerate(value.shape) if keep or k not in axes
     )
     params: dict[str, Any] = {"axis": None if axis is None else axes, "keepdims": keep}
+    if value.dtype != target:
+        params["dtype"] = target
     if kind in ("var", "std"):
         params["ddof"] = ddof
     return recording.record(kind, (value,), shape, target, **params)

@@ -99,6 +99,7 @@ class Trace:
         shape: tuple[int, ...],
         dtype: np.dtype,
         weak: bool = False,
+        /,
         **params: Any,
     ) -> Tracer:
         """Append one equation and return the tracer of its result."""

@@ -184,10 +184,10 @@ class Printer:
         self.line(f"{ctype} {place}[{count}];")
         self.line(f"for (i64 l = 0; l < {count}; l++) {place}[l] = 1;")
         with self.block(f"for (i64 l = 0; l < {self.lanes.active or count}; l++)"):
-            self.line(f"const i64 {symbol}_ = {symbol} + l;")
+            self.line(f"const i64 lane_{symbol} = {symbol} + l;")
             shifted = flat.rebuild(
                 lambda s: (
-                    Index(((Symbol(f"{symbol}_", s.extent), 1),), 0)
+                    Index(((Symbol(f"lane_{symbol}", s.extent), 1),), 0)
                     if s == self.lanes.symbol  # type: ignore[union-attr]  # lanes is set, see above
                     else None
                 )

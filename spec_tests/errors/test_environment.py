@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import stax_ref as stax
@@ -19,7 +20,7 @@ def test_show(monkeypatch):
     assert "instead: some of trace, lower, depend, fuse," in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["4", "-1", "full", ""])
+@pytest.mark.parametrize("value", ["4", "-1", "full"])
 def test_check(value, monkeypatch):
     monkeypatch.setenv("STAX_CHECK", value)
     with pytest.raises(stax.ConfigError) as caught:
@@ -38,8 +39,9 @@ def test_dump_into_a_file(tmp_path, monkeypatch):
     path = tmp_path / "taken"
     path.write_text("")
     monkeypatch.setenv("STAX_DUMP", str(path))
-    with pytest.raises((stax.ConfigError, OSError), match="taken"):
-        stax.jit(lambda x: x + 1, backend="c")(floats(3))
+    with pytest.warns(RuntimeWarning, match="STAX_DUMP=.*taken"):
+        result = stax.jit(lambda x: x + 1, backend="c")(floats(3))
+    assert np.array_equal(result, floats(3) + 1)
 
 
 ISA = """

@@ -36,7 +36,7 @@ def test_a_value_that_is_no_choice(option, value):
         with pytest.raises(stax.ConfigError) as caught:
             attempt()
         assert f"{option}={value!r} is not a choice" in str(caught.value)
-        assert "instead: one of " in str(caught.value)
+        assert "instead: " in str(caught.value)
         assert isinstance(caught.value, ValueError)
 
 

@@ -63,11 +63,18 @@ STAX_INLINE i32 load_bool(const u8 *p) { return -(i32)(*p != 0); }
 STAX_INLINE void store_bool(u8 *p, i32 m) { *p = (u8)(m & 1); }
 STAX_INLINE i32 splat_bool(i32 m) { return m; }
 
-/* NumPy's float to integer on this machine: NaN and out of range give the smallest integer */
-STAX_INLINE i32 cast_i32_f32(f32 x) { return x >= -0x1p31f && x < 0x1p31f ? (i32)x : (i32)0x80000000u; }
-STAX_INLINE i32 cast_i32_f64(f64 x) { return x > -0x1.00000002p31 && x < 0x1p31 ? (i32)x : (i32)0x80000000u; }
-STAX_INLINE i64 cast_i64_f32(f32 x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)x : (i64)(1ULL << 63); }
-STAX_INLINE i64 cast_i64_f64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)(1ULL << 63); }
+/* NumPy's float to integer on this machine: NaN and out of range give the smallest integer. The
+   barrier keeps gcc from folding a conversion there and back into trunc, which differs for both. */
+#define STAX_TO_INTEGER(I, F, INSIDE, MIN)                                                        \
+    STAX_INLINE I cast_##I##_##F(F x) {                                                           \
+        I r = INSIDE ? (I)x : MIN;                                                                \
+        __asm__("" : "+r"(r));                                                                    \
+        return r;                                                                                 \
+    }
+STAX_TO_INTEGER(i32, f32, (x >= -0x1p31f && x < 0x1p31f), (i32)0x80000000u)
+STAX_TO_INTEGER(i32, f64, (x > -0x1.00000002p31 && x < 0x1p31), (i32)0x80000000u)
+STAX_TO_INTEGER(i64, f32, (x >= -0x1p63f && x < 0x1p63f), (i64)(1ULL << 63))
+STAX_TO_INTEGER(i64, f64, (x >= -0x1p63 && x < 0x1p63), (i64)(1ULL << 63))
 
 /* integer division: by zero sets bit 1 of *flags and gives 0; the smallest over -1 sets bit 2 and
    gives itself */
@@ -83,7 +90,7 @@ STAX_INLINE i64 cast_i64_f64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x
         if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
         if (b == -1) return 0;                                                                    \
         const T r = a % b;                                                                        \
-        return r + ((r != 0) & ((r ^ b) < 0) ? b : 0);                                            \
+        return r + (((r != 0) & ((r ^ b) < 0)) ? b : 0);                                          \
     }
 STAX_DIVISION(i32)
 STAX_DIVISION(i64)
@@ -346,6 +353,18 @@ STAX_PAIRS(f64, prod, STAX_MULTIPLY)
 #define STAX_CONVERT(TO, FROM)                                                                    \
     STAX_INLINE TO cast_##TO##_##FROM(FROM x) { return __builtin_convertvector(x, TO); }
 
+#if STAX_LEVEL == 2
+#define STAX_VECTOR_REGISTER "+v"
+#else
+#define STAX_VECTOR_REGISTER "+x"
+#endif
+#define STAX_TO_INTEGERS(TO, FROM)                                                                \
+    STAX_INLINE TO cast_##TO##_##FROM(FROM x) {                                                   \
+        TO r = __builtin_convertvector(x, TO);                                                    \
+        __asm__("" : STAX_VECTOR_REGISTER(r));                                                    \
+        return r;                                                                                 \
+    }
+
 #define STAX_CONVERSIONS_64(N)                                                                    \
     STAX_CONVERT(f64x##N, f32x##N)                                                                \
     STAX_CONVERT(f32x##N, f64x##N)                                                                \
@@ -353,14 +372,14 @@ STAX_PAIRS(f64, prod, STAX_MULTIPLY)
     STAX_CONVERT(i32x##N, i64x##N)                                                                \
     STAX_CONVERT(f64x##N, i32x##N)                                                                \
     STAX_CONVERT(f32x##N, i64x##N)                                                                \
-    STAX_CONVERT(i32x##N, f64x##N)                                                                \
-    STAX_CONVERT(i64x##N, f32x##N)                                                                \
+    STAX_TO_INTEGERS(i32x##N, f64x##N)                                                            \
+    STAX_TO_INTEGERS(i64x##N, f32x##N)                                                            \
     STAX_CONVERT(f64x##N, i64x##N)                                                                \
-    STAX_CONVERT(i64x##N, f64x##N)
+    STAX_TO_INTEGERS(i64x##N, f64x##N)
 
 #define STAX_CONVERSIONS_32(N)                                                                    \
     STAX_CONVERT(f32x##N, i32x##N)                                                                \
-    STAX_CONVERT(i32x##N, f32x##N)
+    STAX_TO_INTEGERS(i32x##N, f32x##N)
 
 #if STAX_LEVEL == 2
 STAX_TYPES(f32x16, i32x16, f32, i32, u32, 16)
