@@ -59,13 +59,13 @@ def parse_arguments(text: str) -> list[Any]:
     return out
 
 
-def _number(kind: type, text: str) -> Any:
+def _number(kind: Any, text: str) -> Any:
     value: Any = None
     with contextlib.suppress(ValueError, SyntaxError):
         value = ast.literal_eval(text)
     if type(value) is not kind and not (kind is float and type(value) is int):
         raise ConfigError(f"{text!r} is no {kind.__name__}", instead=f"{kind.__name__}=1, say")
-    return float(value) if kind is float else value
+    return kind(value)
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -43,9 +43,9 @@ class Place:
 _MISSING = object()
 
 
-def all_present(held: tuple[Any, ...]) -> bool:
+def all_present(guards: tuple[tuple[Any, str, Any], ...]) -> bool:
     """False when a guarded place held nothing, which no identity can express."""
-    return all(value is not _MISSING for value in held)
+    return all(held is not _MISSING for _, _, held in guards)
 
 
 def places(function: Callable[..., Any]) -> tuple[Place, ...]:

@@ -125,8 +125,8 @@ def pointwise(
     name = "true_divide" if ufunc.__name__ == "divide" else ufunc.__name__
     described = [describe(recording, thing) for thing in inputs]
     loop, weak = loop_dtypes(ufunc, [kind for _, kind in described])
-    if name in COMPARISONS and loop[0] == dtypes.I32 and any(k is int for _, k in described):
-        loop = (dtypes.I64, dtypes.I64, dtypes.BOOL)  # a Python integer may exceed the partner
+    if name in COMPARISONS and loop[0] == dtypes.I32 and _may_exceed(inputs, described):
+        loop = (dtypes.I64, dtypes.I64, dtypes.BOOL)
     operands: list[Operand] = []
     for thing, (operand, _), dtype in zip(inputs, described, loop, strict=False):
         carried(dtype, f"np.{name}")
@@ -150,6 +150,14 @@ def pointwise(
     if weak and out == dtypes.I64:
         _follow_integers(recording, name, operands, result._value)
     return result
+
+
+def _may_exceed(inputs: Sequence[Any], described: Sequence[tuple[Operand | None, Any]]) -> bool:
+    """True when a Python integer compared with int32 may not be one, or is not."""
+    for thing, (operand, kind) in zip(inputs, described, strict=True):
+        if kind is int and (operand is not None or not -(2**31) <= thing < 2**31):
+            return True
+    return False
 
 
 def _beyond_every_integer(recording: Trace, ufunc: Any, inputs: Sequence[Any]) -> Tracer:

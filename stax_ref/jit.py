@@ -34,6 +34,8 @@ from .trace import trace
 from .tracer import Tracer, canonical, element_strides
 
 Specs = tuple[tuple[str, Any], ...]
+_Guard = tuple[Any, str, Any]
+"""A place and what it held: what the fast path compares by identity before it runs a program."""
 
 FAST_PROGRAMS = 32
 """Programs a dispatcher tries in turn; beyond that, the table of specialisations is faster."""
@@ -220,7 +222,7 @@ class Jitted:
         self._function = function
         self._static = static
         self._changes = changes
-        self._entries: dict[Any, tuple[Executable, tuple[Any, ...]]] = {}
+        self._entries: dict[Any, tuple[Executable, tuple[_Guard, ...]]] = {}
         self._lock = threading.RLock()
         self._signature: inspect.Signature | None = None
         self._places: tuple[capture.Place, ...] | None = None
@@ -291,7 +293,7 @@ class Jitted:
             return self._function(*args, **kwargs)  # inside another trace: part of it
         names, values = self._bind(args, kwargs)
         specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
-        executable, held = self._entry(names, specs)
+        executable, guards = self._entry(names, specs)
         dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
         self._check_bounds(executable.plan, dynamic)
         if self._config().check == 3 and executable.backend != "ref":
@@ -299,16 +301,16 @@ class Jitted:
             ladder.demand(executable, dynamic)
         loaded = executable.loaded
         all_dynamic = len(dynamic) == len(args)
-        whole = capture.all_present(held)
+        whole = capture.all_present(guards)
         fast = hasattr(self._call, "add") and all_dynamic and not kwargs and whole
         direct = getattr(loaded, "is_direct", False) and self._config().check < 3
         if fast and direct and loaded.program not in self._call.programs:
             if len(self._call.programs) >= FAST_PROGRAMS:
                 self._call.clear()
-            self._call.add(loaded.program, self._guards(held))
+            self._call.add(loaded.program, (*guards, (config.state, "blocks", None)))
         return executable(*dynamic)
 
-    def _entry(self, names: Sequence[str], specs: Specs) -> tuple[Executable, tuple[Any, ...]]:
+    def _entry(self, names: Sequence[str], specs: Specs) -> tuple[Executable, tuple[_Guard, ...]]:
         with self._lock:
             places = self._captures()
             key = (specs, capture.snapshot(places), self._config())
@@ -318,16 +320,11 @@ class Jitted:
                 key = (specs, capture.snapshot(places), self._config())
                 entry = self._entries.get(key)
             if entry is None:
-                held = tuple(place.read() for place in places)
+                guards = tuple((place.holder, place.key, place.read()) for place in places)
                 program = compile_graph(self._trace(names, specs), self._config())
                 executable = _compile(program, self._config().backend)
-                entry = self._entries[key] = (executable, held)
+                entry = self._entries[key] = (executable, guards)
             return entry
-
-    def _guards(self, held: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What the fast path compares by identity before it runs a program."""
-        own = [(p.holder, p.key, value) for p, value in zip(self._captures(), held, strict=True)]
-        return (*own, (config.state, "blocks", None))
 
     def _captures(self) -> tuple[capture.Place, ...]:
         if self._places is None:

@@ -318,6 +318,8 @@ def matmul(recording: Trace, a: Any, b: Any) -> Tracer:
 
 def dot(recording: Trace, a: Any, b: Any) -> Tracer:
     """``np.dot`` of vectors and matrices; scalars multiply."""
+    if isinstance(a, (int, float)) or isinstance(b, (int, float)):
+        return pointwise(recording, np.multiply, (a, b))
     left, right = traced(recording, a, "dot"), traced(recording, b, "dot")
     if not left.shape or not right.shape:
         return pointwise(recording, np.multiply, (a, b))
