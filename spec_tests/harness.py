@@ -32,8 +32,8 @@ import stax_ref as stax
 from stax_ref import ladder, report
 from stax_ref.errors import ConfigError, Unsupported
 from stax_ref.interpret import Recording, run_graph, run_nests
-from stax_ref.jit import Executable
 from stax_ref.rounding import error_bounds
+from stax_ref.staged import Executable
 
 THREADS = (1, 2)
 UNIT = 100

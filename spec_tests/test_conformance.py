@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = """
 from stax_native.backend import Source
 from stax_ref.errors import Unsupported
-from stax_ref.jit import run_reference
+from stax_ref.staged import run_reference
 
 
 class Mine:

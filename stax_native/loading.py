@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from stax_ref.errors import BackendError
-from stax_ref.jit import report_division
 from stax_ref.plan import Extern, Plan
+from stax_ref.staged import report_division
 
 from .backend import Source
 from .runtime import Library, Program

@@ -55,5 +55,5 @@ __all__ = [
 
 def fallbacks() -> int:
     """How often ``backend="auto"`` fell back to the interpreter in this process."""
-    module: Any = importlib.import_module("stax_ref.jit")
+    module: Any = importlib.import_module("stax_ref.staged")
     return int(module.fallbacks)

@@ -18,8 +18,8 @@ import numpy as np
 from .compile import Program
 from .errors import InvariantError
 from .interpret import Recording, run_graph, run_nests, run_nodes, run_points
-from .jit import Executable
 from .rounding import error_bounds
+from .staged import Executable
 
 POINT_LIMIT = 60_000
 """Iterations up to which the point-by-point rung is climbed; it costs about 10 µs a statement."""

@@ -20,7 +20,7 @@ import stax_ref as stax
 from stax_c import CBackend
 from stax_native import toolchain
 from stax_ref import ladder
-from stax_ref.jit import Executable
+from stax_ref.staged import Executable
 
 
 def mixed(x, w):

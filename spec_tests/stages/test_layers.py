@@ -27,7 +27,8 @@ SYMPY_PLACES = ("stax_ref/index.py", "stax_ref/affine/", "stax_ref/layout/")
 # The doors out of stax_ref. Each is opened by `import_module` where it is used, so that the meaning
 # of a program can be read, traced and interpreted without anything behind them.
 DOORS = {
-    ("stax_ref/jit.py", "stax_native"),  # the registry of backends, the dispatcher
+    ("stax_ref/jit.py", "stax_native"),  # the dispatcher
+    ("stax_ref/staged.py", "stax_native"),  # the registry of backends
     ("stax_ref/ladder.py", "stax_native"),  # recorded results for the native rung
     ("stax_ref/__main__.py", "stax_native"),  # `stax info`
     ("stax_ref/__main__.py", "spec_tests"),  # `stax demo`

@@ -1,0 +1,197 @@
+"""The staged API: what a jitted function is between a trace and a call (JAX's words).
+
+``Traced`` holds a graph, ``Staged`` a program after every stage, ``Executable`` a program a backend
+has built. Takes graphs and configurations; gives these objects. Holds the choice of a backend and
+the fall-back to the interpreter. Not here: specialisation (``jit``), the stages (``compile``).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .compile import Program, compile_graph
+from .config import Config
+from .errors import BackendError
+from .graph import Graph
+from .interpret import Recording, run_nests, wrap
+from .node import Node
+from .plan import Plan
+
+fallbacks = 0
+"""How often ``backend="auto"`` fell back to the interpreter in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A traced function for one set of argument types."""
+
+    graph: Graph
+    config: Config
+
+    def lower(self) -> Staged:
+        """Run every stage."""
+        return Staged(compile_graph(self.graph, self.config))
+
+    def __str__(self) -> str:
+        return str(self.graph)
+
+
+class Executable:
+    """A compiled program for one set of argument types; call it with arrays of these types.
+
+    Attributes:
+        backend: name of the backend that runs it; ``"ref"`` is the interpreter.
+        source: the generated program, empty for the interpreter.
+        program: what every stage made.
+    """
+
+    def __init__(self, program: Program, backend: str, loaded: Any, source: str = "") -> None:
+        self.program = program
+        self.backend = backend
+        self.loaded = loaded
+        self.source = source
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.program.plan
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it.
+
+        Args:
+            *arguments: arrays and scalars of the types it was compiled for, static ones left out.
+        """
+        if self.loaded is not None:
+            return self.loaded(*arguments)
+        if not _fits(self.plan, arguments):
+            raise BackendError("the arguments are not what this program was compiled for")
+        return run_reference(self.plan, arguments)
+
+
+def _fits(plan: Plan, arguments: Sequence[Any]) -> bool:
+    """True when arguments have the types a plan was made for."""
+    expected = [entry for entry in plan.inputs if entry.kind != "captured"]
+    return len(expected) == len(arguments) and all(
+        entry.kind == "scalar"
+        or (np.shape(value) == entry.value.shape and np.asarray(value).dtype == entry.value.dtype)
+        for entry, value in zip(expected, arguments, strict=True)
+    )
+
+
+def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
+    """The interpreter as a backend: whole-array kernels, outputs as the user's function gives."""
+    recording = Recording()
+    full = [*arguments, *(e.array for e in plan.inputs if e.kind == "captured")]
+    outputs = run_nests(plan, full, recording)
+    report_division(recording.flags)
+    return wrap(plan, outputs)
+
+
+def report_division(flags: int) -> None:
+    """Do what NumPy does after an integer division by zero (bit 1) or its overflow (bit 2).
+
+    NumPy does it itself: it warns, raises or ignores as the caller's ``np.errstate`` says.
+    """
+    if flags & 1:
+        np.floor_divide(np.ones(1, np.int64), np.zeros(1, np.int64))
+    if flags & 2:
+        np.floor_divide(np.full(1, np.iinfo(np.int64).min), np.full(1, -1))
+
+
+class Staged:
+    """A program after every stage, before any backend.
+
+    Attributes:
+        program: what every stage made.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def plan(self) -> Plan:
+        """The plan: ``.kernels``, ``.bytes_moved``, ``.arena_bytes``."""
+        return self.program.plan
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The materialised nodes before fusion."""
+        return self.program.lowered.nodes
+
+    def text(self, stage: str) -> str:
+        """A stage as text: ``trace lower depend fuse order memory nest plan``."""
+        return self.program.text(stage)
+
+    def compile(
+        self, backend: str | None = None, edit: Callable[[str], str] | None = None
+    ) -> Executable:
+        """Hand the plan to a backend.
+
+        Args:
+            backend: its name, ``"ref"``, or None for the configuration's.
+            edit: changes the generated source before it is built; for experiments and for tests
+                that need a wrong kernel.
+
+        Raises:
+            Unsupported: the backend refuses an operation.
+            BackendError: it cannot build.
+            ConfigError: there is no such backend.
+        """
+        wanted = self.program.config.backend if backend is None else backend
+        return build(self.program, wanted, edit)
+
+
+def build(program: Program, name: str, edit: Callable[[str], str] | None = None) -> Executable:
+    """Hand a program to the backend of this name; see :meth:`Staged.compile`."""
+    if name == "ref":
+        executable = Executable(program, "ref", None)
+        _show_source(executable)
+        return executable
+    try:
+        backend = _backend("c" if name == "auto" else name)
+        source = backend.emit(program.plan)
+        if edit is not None:
+            source = replace(source, text=edit(source.text))
+        loaded = backend.load(source, program.plan)
+        executable = Executable(program, backend.name, loaded, source.text)
+    except (BackendError, ImportError) as error:
+        if name != "auto":
+            raise
+        return _fall_back(program, error)
+    _show_source(executable)
+    return executable
+
+
+def _fall_back(program: Program, error: Exception) -> Executable:
+    """``auto`` without a working backend: the interpreter, one warning, and a count."""
+    global fallbacks
+    if fallbacks == 0:
+        first = str(error).splitlines()[0]
+        warnings.warn(
+            f"no native backend ({first}); running the interpreter, which is slow",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+    fallbacks += 1
+    executable = Executable(program, "ref", None)
+    _show_source(executable)
+    return executable
+
+
+@functools.cache
+def _backend(name: str) -> Any:
+    """The backend of this name; ``stax_native`` is found at run time, never imported by name."""
+    return importlib.import_module("stax_native.backend").find(name)
+
+
+def _show_source(executable: Executable) -> None:
+    report = importlib.import_module("stax_ref.report")
+    report.show_stages(executable.program, executable.source)
