@@ -24,8 +24,11 @@ from .functions import function_source
 from .loops import LEVEL_BYTES, Printer
 from .values import memory_type
 
-PARALLEL_WORK = 65536
-"""Operations below which a launch has no parallel entry: about 10 µs of one core."""
+PARALLEL_WORK = 1 << 18
+"""Operations below which a launch has no parallel entry: about 10 µs of one core with AVX-512.
+
+Two threads would gain a few microseconds; on a busy machine the second may come a whole time slice
+late."""
 
 PARTS = 16
 """P of Algorithm 8.1: a constant, because the text must not depend on the machine."""

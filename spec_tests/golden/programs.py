@@ -96,6 +96,9 @@ C = {
     "softmax_avx2": (*DEFAULT["softmax"], "avx2"),
     "layernorm_avx512": (*DEFAULT["layernorm"], "avx512"),
     "variance_avx512": (*DEFAULT["variance"], "avx512"),
+    # large enough for parallel entries: ranges of rows; chunks of one reduction
+    "softmax_parallel_avx512": (softmax, (floats(512, 1000),), {}, "avx512"),
+    "variance_parallel_avx512": (variance, (floats(700, 1000),), {}, "avx512"),
     "views_avx2": (*DEFAULT["views"], "avx2"),
     "columns_avx2": (columns, (floats(300, 70),), {}, "avx2"),
     "integers_avx2": (integers, (_WHOLE, _WHOLE), {}, "avx2"),

@@ -2,9 +2,6 @@
 #define STAX_LEVEL 2
 #include "stax_simd.h"
 
-int omp_get_thread_num(void);
-int omp_get_num_threads(void);
-
 /* kernel k0  (mean_sum, var_sum, out)  from programs.py:28, programs.py:29, programs.py:30
      x: f32[64,128]
      weight: f32[128]
@@ -101,17 +98,5 @@ int stax_launch_0_serial(void *const *b) {
     const u32 env = stax_enter();
     k0(b, 0, 64, &flags);
     stax_leave(env);
-    return flags;
-}
-
-int stax_launch_0_parallel(void *const *b, int threads) {
-    int flags = 0;
-#pragma omp parallel num_threads(threads)
-    {
-        const u32 env = stax_enter();
-        const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();
-        k0(b, stax_part(64, thread, count, 1), stax_part(64, thread + 1, count, 1), &flags);
-        stax_leave(env);
-    }
     return flags;
 }

@@ -2,9 +2,6 @@
 #define STAX_LEVEL 1
 #include "stax_simd.h"
 
-int omp_get_thread_num(void);
-int omp_get_num_threads(void);
-
 static inline f32x8 exp_f32x8(f32x8 x) {
     const f32x8 clamped = max_f32x8(splat_f32x8(-0x1.ap+6f), x);  // NaN passes
     const f32x8 shifted = fma_f32x8(clamped, splat_f32x8(0x1.715476p+0f), splat_f32x8(0x1.8p+23f));
@@ -116,17 +113,5 @@ int stax_launch_0_serial(void *const *b) {
     const u32 env = stax_enter();
     k0(b, 0, 64, &flags);
     stax_leave(env);
-    return flags;
-}
-
-int stax_launch_0_parallel(void *const *b, int threads) {
-    int flags = 0;
-#pragma omp parallel num_threads(threads)
-    {
-        const u32 env = stax_enter();
-        const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();
-        k0(b, stax_part(64, thread, count, 1), stax_part(64, thread + 1, count, 1), &flags);
-        stax_leave(env);
-    }
     return flags;
 }
