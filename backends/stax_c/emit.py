@@ -176,7 +176,8 @@ def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> 
 def _printer(nest: Nest, isa: str) -> Printer:
     buffers = {buffer.name: buffer for buffer in nest.buffers}
     locals_ = [s.buffer.name for s in walk(nest.body) if isinstance(s, Local)]
-    return Printer(isa, buffers, c_names([*buffers, *locals_]))
+    names = c_names([*buffers, *locals_])
+    return Printer(isa, buffers, names, prefetch=tiling.rows_ahead(nest))
 
 
 def _comment(nest: Nest) -> list[str]:

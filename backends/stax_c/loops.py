@@ -61,6 +61,8 @@ class Printer:
     lanes: Lanes | None = None
     functions: set[tuple[str, str]] = field(default_factory=set)
     accumulators: dict[str, tuple[Accumulator, str]] = field(default_factory=dict)
+    prefetch: dict[int, dict[str, int]] = field(default_factory=dict)
+    ahead: dict[str, int] = field(default_factory=dict)
 
     def line(self, text: str) -> None:
         """One indented line."""
@@ -167,12 +169,20 @@ class Printer:
         if stride is None:
             return self._irregular(name, flat, dtype), count
         if stride == 1 and not active:
+            if access.buffer in self.ahead:
+                self._ask(place, self.ahead[access.buffer], count * dtype.itemsize)
             return f"load_{kind}({place})", count
         if stride == 1:
             return f"loadn_{kind}({place}, {active}, {fill})", count
         if active or dtype == BOOL:
             return f"gathern_{kind}({place}, {stride}, {active or count}, {fill})", count
         return f"gather_{kind}({place}, {stride})", count
+
+    def _ask(self, place: str, distance: int, nbytes: int) -> None:
+        """Prefetch the same elements of the next row, once per cache line of 64 bytes."""
+        lines = max(1, 64 // nbytes)
+        guard = f"if (u % {lines} == 0) " if lines > 1 else ""
+        self.line(f"{guard}__builtin_prefetch({place} + {distance});  // the next row")
 
     def _irregular(self, name: str, flat: Index, dtype: np.dtype) -> str:
         """Lanes at addresses with divisions: collected one by one, inactive ones stay 1."""
@@ -224,6 +234,7 @@ class Printer:
     def loop(self, loop: Loop) -> None:
         """A loop over its whole extent, in the form ``tiling`` gives it."""
         shape = tiling.form(loop, self.buffers)
+        self.ahead = self.prefetch.get(id(loop), {})
         if self.lanes is not None:
             shape = "scalar"
         if shape == "lanes":
