@@ -1,4 +1,4 @@
-"""Iteration spaces, vector axes, parallel depth and index width: shared by every backend.
+"""Iteration spaces, vector axes and parallel depth: shared by every backend.
 
 Takes a ``Nest``; gives how its loops may be run. Nothing here changes a bit of the result, so none
 of it stands in the nest. Holds seed Algorithm 8.1 and the choice of the loop that becomes lanes.
@@ -179,15 +179,3 @@ def _row_reads(loop: Loop, around: Symbol, buffers: Mapping[str, Buffer]) -> dic
         if flat.coefficient(loop.symbol) == 1 and distance:
             distances[buffer.name] = distance
     return distances
-
-
-def needs_64_bit(buffers: Sequence[Buffer]) -> bool:
-    """True when an element number of some buffer's storage exceeds 32 bits (seed §8).
-
-    Storage extent counts, not the number of elements: ``1 + sum((extent - 1) * |stride|)``.
-    """
-    return any(
-        1 + sum((e - 1) * abs(s) for e, s in zip(b.shape, b.strides, strict=True)) > 2**31 - 1
-        for b in buffers
-        if b.size
-    )
