@@ -162,7 +162,7 @@ def _configured_root() -> Path:
     Raises:
         OSError: there is no home directory.
     """
-    chosen = os.environ.get("STAX_CACHE_DIR")
+    chosen = os.path.expanduser(os.environ.get("STAX_CACHE_DIR", ""))
     if chosen:
         return Path(chosen).absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")

@@ -296,6 +296,10 @@ def clip(recording: Trace, x: Any, a_min: Any = None, a_max: Any = None, **kwarg
     """``np.clip`` as maximum then minimum."""
     low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
     no_options("clip", kwargs)
+    if isinstance(x, Tracer) and x.dtype.kind == "i":
+        info = np.iinfo(x.dtype)
+        low = None if type(low) is int and low < info.min else low
+        high = None if type(high) is int and high > info.max else high
     if low is not None:
         x = pointwise(recording, np.maximum, (x, low))
     return x if high is None else pointwise(recording, np.minimum, (x, high))

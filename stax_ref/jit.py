@@ -115,7 +115,7 @@ class Jitted:
     # calls ----------------------------------------------------------------------------------------
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose types no compiled program has matched so far."""
-        if any(isinstance(value, Tracer) for value in (*args, *kwargs.values())):
+        if any(_is_traced(value) for value in (*args, *kwargs.values())):
             return self._function(*args, **kwargs)  # inside another trace: part of it
         names, values = self._bind(args, kwargs)
         specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
@@ -265,8 +265,9 @@ class Jitted:
                 continue
             low, high = entry.bounds or (-(2**63), 2**63 - 1)
             if not low <= value <= high:
-                width = "int32" if high == 2**31 - 1 else "int64"
-                raise OverflowError(f"Python integer {value} out of bounds for {width}")
+                raise OverflowError(
+                    f"Python integer {value} out of bounds for {_allowed(low, high)}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,19 @@ class _Static:
 
 
 _DEFAULT = "the default of the parameter"
+
+
+def _allowed(low: int, high: int) -> str:
+    """A range of integers by the name of its dtype, or by its ends."""
+    if low == -high - 1 and high in (2**31 - 1, 2**63 - 1):
+        return f"int{high.bit_length() + 1}"
+    return f"the range {low} to {high} that its use in the function allows"
+
+
+def _is_traced(value: Any) -> bool:
+    """A tracer, or a list or tuple that holds one."""
+    inside = value if isinstance(value, (list, tuple)) else (value,)
+    return any(isinstance(entry, Tracer) for entry in inside)
 
 
 def _pairs(names: Sequence[str], specs: Specs) -> list[tuple[str, Any]]:
