@@ -23,7 +23,7 @@ def test_there_are_examples():
     assert EXAMPLES
 
 
-@pytest.mark.parametrize("target", functions(), ids=lambda target: target.rpartition("/")[2])
+@pytest.mark.parametrize("target", list(functions()), ids=lambda target: target.rpartition("/")[2])
 def test_example(target):
     for command in (["explain"], ["check"]):
         done = subprocess.run(
