@@ -12,13 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from stax_ref import tiling
 from stax_ref.dtypes import BOOL
 from stax_ref.errors import Unsupported
 from stax_ref.graph import Literal, literal
-from stax_ref.index import Index, Symbol
+from stax_ref.index import Symbol
 from stax_ref.nest import (
     Accumulate,
     Accumulator,
@@ -31,9 +29,10 @@ from stax_ref.nest import (
     Statement,
     Store,
 )
-from stax_ref.node import Access, Buffer
+from stax_ref.node import Buffer
 from stax_ref.ops import REDUCTIONS
 
+from . import accesses, columns
 from .values import Operand, constant, expression, memory_type, register_type, widen
 
 LEVEL_BYTES = {"avx512": 64, "avx2": 32, "scalar": 0}
@@ -90,7 +89,7 @@ class Printer:
             elif isinstance(statement, Let):
                 self._let(statement)
             elif isinstance(statement, Store):
-                self._store(statement.access, self.argument(statement.value))
+                accesses.store(self, statement.access, self.argument(statement.value))
             elif isinstance(statement, Accumulate):
                 self._accumulate(statement)
             elif isinstance(statement, Local):
@@ -108,7 +107,7 @@ class Printer:
 
     def _let(self, statement: Let) -> None:
         if statement.access is not None:
-            self._define(statement, *self._load(statement.access, statement.dtype))
+            self._define(statement, *accesses.load(self, statement.access, statement.dtype))
             return
         if statement.op == "undef":
             zero = constant(literal(0, statement.dtype))
@@ -144,92 +143,6 @@ class Printer:
         ctype, name = memory_type(buffer.dtype), self.names[buffer.name]
         self.line(f"{ctype} {name}[{max(buffer.size, 1)}] __attribute__((aligned(64)));")
 
-    # memory ---------------------------------------------------------------------------------------
-    def _address(self, access: Access) -> tuple[str, Index]:
-        flat = access.flat(self.buffers[access.buffer])
-        return self.names[access.buffer], flat
-
-    def _stride(self, flat: Index) -> int | None:
-        """Elements from lane to lane: 0 for a value all lanes share, None when irregular."""
-        if self.lanes is None:
-            return 0
-        return flat.coefficient(self.lanes.symbol)
-
-    def _load(self, access: Access, dtype: np.dtype) -> tuple[str, int]:
-        name, flat = self._address(access)
-        stride = self._stride(flat)
-        place = f"{name} + {_parenthesised(flat)}"
-        if stride == 0 or self.lanes is None:
-            text = f"load_bool({place})" if dtype == BOOL else f"{name}[{flat.text('/')}]"
-            return text, 1
-        count, active = self.lanes.count, self.lanes.active
-        vtype = register_type(dtype, count)
-        kind = f"bool_{vtype}" if dtype == BOOL else vtype
-        fill = "1" if dtype.kind == "i" else "0"
-        if stride is None:
-            return self._irregular(name, flat, dtype), count
-        if stride == 1 and not active:
-            if access.buffer in self.ahead:
-                self._ask(place, self.ahead[access.buffer], count * dtype.itemsize)
-            return f"load_{kind}({place})", count
-        if stride == 1:
-            return f"loadn_{kind}({place}, {active}, {fill})", count
-        if active or dtype == BOOL:
-            return f"gathern_{kind}({place}, {stride}, {active or count}, {fill})", count
-        return f"gather_{kind}({place}, {stride})", count
-
-    def _ask(self, place: str, distance: int, nbytes: int) -> None:
-        """Prefetch the same elements of the next row, once per cache line of 64 bytes."""
-        lines = max(1, 64 // nbytes)
-        guard = f"if (u % {lines} == 0) " if lines > 1 else ""
-        self.line(f"{guard}__builtin_prefetch({place} + {distance});  // the next row")
-
-    def _irregular(self, name: str, flat: Index, dtype: np.dtype) -> str:
-        """Lanes at addresses with divisions: collected one by one, inactive ones stay 1."""
-        assert self.lanes is not None
-        count = self.lanes.count
-        place = f"lane_{len(self.lines)}"
-        symbol = self.lanes.symbol.name
-        ctype = memory_type(dtype)
-        self.line(f"{ctype} {place}[{count}];")
-        self.line(f"for (i64 l = 0; l < {count}; l++) {place}[l] = 1;")
-        with self.block(f"for (i64 l = 0; l < {self.lanes.active or count}; l++)"):
-            self.line(f"const i64 lane_{symbol} = {symbol} + l;")
-            shifted = flat.rebuild(
-                lambda s: (
-                    Index(((Symbol(f"lane_{symbol}", s.extent), 1),), 0)
-                    if s == self.lanes.symbol  # type: ignore[union-attr]  # lanes is set, see above
-                    else None
-                )
-            )
-            self.line(f"{place}[l] = {name}[{shifted.text('/')}];")
-        vtype = register_type(dtype, count)
-        return f"load_bool_{vtype}({place})" if dtype == BOOL else f"load_{vtype}({place})"
-
-    def _store(self, access: Access, value: Operand) -> None:
-        name, flat = self._address(access)
-        stride = self._stride(flat)
-        boolean = value.dtype == BOOL
-        if self.lanes is None or stride == 0:
-            if boolean:
-                self.line(f"store_bool({name} + {_parenthesised(flat)}, {value.text});")
-            else:
-                self.line(f"{name}[{flat.text('/')}] = {value.text};")
-            return
-        count, active = self.lanes.count, self.lanes.active
-        vtype = register_type(value.dtype, count)
-        kind = f"bool_{vtype}" if boolean else vtype
-        word = widen(value, count)
-        place = f"{name} + {_parenthesised(flat)}"
-        if stride is None:
-            raise Unsupported(f"the C backend cannot scatter to {access}", None, 'backend="ref"')
-        if stride == 1 and not active:
-            self.line(f"store_{kind}({place}, {word});")
-        elif stride == 1 and not boolean:
-            self.line(f"storen_{kind}({place}, {word}, {active});")
-        else:
-            self.line(f"scatter_{kind}({place}, {stride}, {word}, {active or count});")
-
     # loops ----------------------------------------------------------------------------------------
     def loop(self, loop: Loop) -> None:
         """A loop over its whole extent, in the form ``tiling`` gives it."""
@@ -264,6 +177,22 @@ class Printer:
 
         ``extent`` is the number of iterations when it is known here, None inside a thread's part.
         """
+        i, width = loop.symbol.name, self.width(loop)
+        count = columns.strip(loop, width)
+        if count == 1:
+            self._vectors(loop, begin, end, extent)
+            return
+        step = count * width
+        with self.block(f"for (i64 {i}_0 = {begin}; {i}_0 < {end}; {i}_0 += {step})"):
+            with self.block(f"if ({i}_0 + {step} <= {end})"):
+                self.lanes = Lanes(loop.symbol, width)
+                columns.strip_body(self, loop, width, count)
+                self.lanes = None
+            if extent is None or extent % step:
+                with self.block("else"):
+                    self._vectors(loop, f"{i}_0", end, None)
+
+    def _vectors(self, loop: Loop, begin: str, end: str, extent: int | None) -> None:
         i, width = loop.symbol.name, self.width(loop)
         with self.block(""):
             self.line(f"i64 {i} = {begin};")
@@ -387,27 +316,39 @@ class Printer:
 
     # partial results of chunks ----------------------------------------------------------------
     def partial_total(self, a: Accumulator) -> None:
+        """Start combining the partial results of chunks."""
         lanes = self.values[a.name].lanes
-        vtype = register_type(a.dtype, lanes)
         if is_ordered(a):
-            self.line(f"pairs_{a.kind}_{vtype} p_{a.name};")
+            self.line(f"pairs_{a.kind}_{register_type(a.dtype, lanes)} p_{a.name};")
             self.line(f"p_{a.name}.count = 0;")
         else:
-            neutral = _identity(a) if lanes == 1 else f"splat_{vtype}({_identity(a)})"
-            self.line(f"{a.name} = {neutral};")
+            self.line(f"{a.name} = {self.neutral(a, lanes)};")
+
+    def partial_totals(self, a: Accumulator, count: int) -> None:
+        """The same for a strip of columns: one for each of its vectors."""
+        lanes = self.values[a.name].lanes
+        each = f"for (i64 u = 0; u < {count}; u++)"
+        if is_ordered(a):
+            self.line(f"pairs_{a.kind}_{register_type(a.dtype, lanes)} p_{a.name}[{count}];")
+            self.line(f"{each} p_{a.name}[u].count = 0;")
+        else:
+            self.line(f"{each} {a.name}[u] = {self.neutral(a, lanes)};")
 
     def take_partial(self, a: Accumulator, text: str) -> None:
-        lanes = self.values[a.name].lanes
+        """One more chunk's result."""
+        place, lanes = self.values[a.name].text, self.values[a.name].lanes
         if is_ordered(a):
             vtype = register_type(a.dtype, lanes)
-            self.line(f"push_{a.kind}_{vtype}(&p_{a.name}, {text});")
+            self.line(f"push_{a.kind}_{vtype}(&p_{place}, {text});")
         else:
-            self.line(f"{a.name} = {_combine(a, a.name, text, lanes)};")
+            self.line(f"{place} = {_combine(a, place, text, lanes)};")
 
     def finish_total(self, a: Accumulator) -> None:
+        """All chunks' results as one."""
         if is_ordered(a):
+            place = self.values[a.name].text
             vtype = register_type(a.dtype, self.values[a.name].lanes)
-            self.line(f"{a.name} = total_{a.kind}_{vtype}(&p_{a.name});")
+            self.line(f"{place} = total_{a.kind}_{vtype}(&p_{place});")
 
     def _serial_reduction(self, loop: Loop) -> None:
         """A reduction in row order: sequential in chunks; lanes, if any, are of a loop around."""
@@ -416,9 +357,8 @@ class Printer:
             raise Unsupported("lanes of a reduction inside a vector", None, 'backend="ref"')
         chunk = max(a.order.chunk for a in loop.accumulators) or extent
         self.declare(loop.accumulators)
-        chunked = extent > chunk and any(is_ordered(a) for a in loop.accumulators)
         with self.block(""):
-            if not chunked:
+            if not self.is_chunked(loop):
                 self._rows(loop, "0", str(extent))
                 for a in loop.accumulators:
                     self.line(f"{a.name} = s_{a.name};")
@@ -433,22 +373,26 @@ class Printer:
             for a in loop.accumulators:
                 self.finish_total(a)
 
+    def is_chunked(self, loop: Loop) -> bool:
+        """True when a reduction in row order has several chunks whose combination can be seen."""
+        chunk = max(a.order.chunk for a in loop.accumulators)
+        return 0 < chunk < loop.symbol.extent and any(is_ordered(a) for a in loop.accumulators)
+
+    def neutral(self, a: Accumulator, lanes: int) -> str:
+        """The identity of an accumulator in every lane."""
+        text = _identity(a)
+        return text if lanes == 1 else f"splat_{register_type(a.dtype, lanes)}({text})"
+
     def _rows(self, loop: Loop, begin: str, end: str) -> None:
         """One chunk in row order, into ``s_<name>``."""
         r = loop.symbol.name
         for a in loop.accumulators:
             lanes = self.values[a.name].lanes
             vtype = register_type(a.dtype, lanes)
-            fill = _identity(a) if lanes == 1 else f"splat_{vtype}({_identity(a)})"
-            self.line(f"{vtype} s_{a.name} = {fill};")
+            self.line(f"{vtype} s_{a.name} = {self.neutral(a, lanes)};")
             self.accumulators[a.name] = (a, f"s_{a.name}")
         with self.block(f"for (i64 {r} = {begin}; {r} < {end}; {r}++)"):
             self.body(loop.body)
-
-
-def _parenthesised(flat: Index) -> str:
-    text = flat.text("/")
-    return text if text.isalnum() else f"({text})"
 
 
 def _identity(accumulator: Accumulator) -> str:
