@@ -25,15 +25,23 @@ def softmax_of_columns(x):
     return e / np.sum(e, axis=0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("function", [sums, extremes, dear, softmax_of_columns])
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        (sums, np.float32),
+        (sums, np.float64),
+        (extremes, np.float32),
+        (dear, np.float32),
+        (softmax_of_columns, np.float64),
+    ],
+)
 def test_every_width_around_a_strip(function, dtype):
     rng = np.random.default_rng(0)
-    widths = [1, 15, 16, 31, 33, 63, 64, 65, 127, 128, 129, 191, 255, 257]
+    widths = [1, 17, 31, 32, 63, 65, 127, 128, 129, 257]
     check_all([Case(function, (rng.random((9, n)).astype(dtype),)) for n in widths])
 
 
-@pytest.mark.parametrize("rows", [255, 256, 257, 600])
+@pytest.mark.parametrize("rows", [256, 257, 600])
 def test_chunks_of_rows_in_a_strip(rows):
     x = np.random.default_rng(0).standard_normal((rows, 150)).astype(np.float32)
     check_all([Case(sums, (x,)), Case(sums, (x[:, ::-1],)), Case(softmax_of_columns, (x,))])
