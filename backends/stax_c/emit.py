@@ -18,7 +18,7 @@ from stax_ref.dtypes import BOOL
 from stax_ref.errors import Unsupported
 from stax_ref.nest import Let, Local, Loop, Nest, Statement, Store, arguments, walk
 from stax_ref.node import Buffer
-from stax_ref.plan import Plan
+from stax_ref.plan import Extern, Plan
 
 from .functions import function_source
 from .loops import LEVEL_BYTES, Printer
@@ -29,6 +29,11 @@ PARALLEL_WORK = 1 << 18
 
 Two threads would gain a few microseconds; on a busy machine the second may come a whole time slice
 late."""
+
+BESIDE_EXTERNS = 512
+"""Factor on ``PARALLEL_WORK`` in a plan with external calls. After a product the threads of BLAS
+wait busily on the cores our threads would use, and the other way round: two cores then hand over
+once per time slice. A 64 x 512 epilogue took 8 ms in parallel after a product of 0.1 ms."""
 
 PARTS = 16
 """P of Algorithm 8.1: a constant, because the text must not depend on the machine."""
@@ -138,10 +143,12 @@ def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
             units[nest.name] = unit
     lines = [line for unit in units.values() for line in (*unit.lines, "")]
     launches = []
+    externs = any(isinstance(step, Extern) for step in plan.steps)
+    limit = PARALLEL_WORK * (BESIDE_EXTERNS if externs else 1)
     for number, launch in enumerate(plan.launches):
         total = sum(tiling.work(nest) for nest in launch)
         shared = [units[nest.name] for nest in launch]
-        parallel = threads and total >= PARALLEL_WORK and any(unit.total > 1 for unit in shared)
+        parallel = threads and total >= limit and any(unit.total > 1 for unit in shared)
         symbol = f"stax_launch_{prefix}{number}"
         lines += _entries(symbol, shared, parallel)
         names = tuple(nest.name for nest in launch)
