@@ -100,6 +100,8 @@ def loop_symbols(prefix: str, shape: Sequence[int]) -> tuple[list[Symbol], Indic
 
 
 def loading(buffer: Buffer) -> Expression:
+    """The value that is an element of a buffer."""
+
     def emit(builder: Builder, index: Indices) -> int:
         return builder.emit(Instr("load", (), buffer.dtype, Access(buffer.name, index)))
 
@@ -107,12 +109,14 @@ def loading(buffer: Buffer) -> Expression:
 
 
 def filled(shape: tuple[int, ...], value: Literal) -> Expression:
+    """The value that is one constant everywhere."""
     return Expression(
         shape, value.dtype, lambda b, _: b.emit(Instr("constant", (), value.dtype, value=value))
     )
 
 
 def pointwise(eqn: Eqn) -> Expression:
+    """The value of an elementwise equation, in the scalar operations of the table."""
     dtype, op = eqn.out.dtype, _RENAMED.get(eqn.op, eqn.op)
 
     def emit(builder: Builder, index: Indices) -> int:
@@ -159,6 +163,8 @@ def _power(builder: Builder, base: int, exponent: int, dtype: np.dtype) -> int:
 
 
 def divided(total: Value, count: float, where: Where | None) -> Expression:
+    """A sum divided by a number: the last step of a mean (semantics 6)."""
+
     def emit(builder: Builder, index: Indices) -> int:
         divisor = builder.constant(count, total.dtype)
         return builder.apply("divide", [builder.value(total.name, index), divisor], total.dtype)
@@ -206,6 +212,7 @@ def unrolled(
 
 
 def view(eqn: Eqn) -> Expression:
+    """A view: its operand at a rewritten index."""
     (source,) = eqn.args
     if isinstance(source, Literal):
         return filled(eqn.out.shape, source)

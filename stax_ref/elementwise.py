@@ -77,6 +77,7 @@ def convert(recording: Trace, thing: Any, operand: Operand | None, dtype: np.dty
 
 
 def carried(dtype: np.dtype, what: str) -> np.dtype:
+    """The dtype itself; ``DtypeError`` when Stax does not carry it."""
     if not dtypes.is_supported(dtype):
         raise DtypeError(
             f"{what} would have dtype {dtype}",
@@ -87,6 +88,7 @@ def carried(dtype: np.dtype, what: str) -> np.dtype:
 
 
 def broadcast(operands: Sequence[Operand], what: str) -> tuple[int, ...]:
+    """The shape of the operands together; ``ShapeError`` when NumPy has none."""
     shapes = [o.shape if isinstance(o, Value) else () for o in operands]
     try:
         return tuple(np.broadcast_shapes(*shapes))
@@ -306,6 +308,7 @@ def clip(recording: Trace, x: Any, a_min: Any = None, a_max: Any = None, **kwarg
 
 
 def no_options(what: str, kwargs: dict[str, Any]) -> None:
+    """Refuse every option of a NumPy function that was given a value."""
     for option, given in kwargs.items():
         if (
             given is not None

@@ -95,6 +95,7 @@ def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
 
 
 def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
+    """One equation by the NumPy call it stands for."""
     params = dict(eqn.params)
     if eqn.op == "cast":
         return np.asarray(args[0]).astype(eqn.out.dtype)

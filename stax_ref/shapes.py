@@ -27,6 +27,7 @@ from .tracer import Trace, Tracer, as_operand
 
 
 def traced(recording: Trace, x: Any, what: str) -> Value:
+    """The value of an operand that must be an array."""
     operand = as_operand(recording, x)
     if not isinstance(operand, Value):
         raise DtypeError(f"{what} of a constant", user_frame()[0], "compute it outside")
