@@ -14,7 +14,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+try:
+    import pytest
+except ModuleNotFoundError:
+    raise SystemExit(
+        "the conformance suite needs pytest: pip install 'stax-compiler[test]'"
+    ) from None
 
 from spec_tests import harness
 from stax_ref.errors import StaxError

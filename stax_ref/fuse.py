@@ -323,7 +323,8 @@ def _by_positions(first: Group, second: Group, state: _State) -> tuple[str, Loop
             count = len(attempt.segments)
             if count == 1:
                 return "same loops", attempt
-            return f"{depth} shared outer loops around {count} segments", attempt
+            loops = "loop" if depth == 1 else "loops"
+            return f"{depth} shared outer {loops} around {count} segments", attempt
         if depth == len(shortest):
             answer = attempt
     return answer
