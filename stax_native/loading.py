@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from stax_ref.errors import BackendError
+from stax_ref.node import View
 from stax_ref.plan import Extern, Plan
 from stax_ref.staged import report_division
 
@@ -146,11 +147,20 @@ def _steps(
             yield ("launch", serial, parallel, launch.work)
         elif instruction.op == "call":
             step = externs[instruction.names[0]]
-            ins = tuple(_view(plan, name, numbers) for name in step.operands)
-            yield ("call", _callable(step), ins, (_view(plan, step.buffer, numbers),))
+            ins = tuple(_operand(plan, view, numbers) for view in step.operands)
+            yield ("call", _callable(step), ins, (_whole(plan, step.buffer, numbers),))
 
 
-def _view(plan: Plan, name: str, numbers: dict[str, int]) -> tuple[Any, ...]:
+def _operand(plan: Plan, view: View, numbers: dict[str, int]) -> tuple[Any, ...]:
+    """A view of a buffer as the runtime describes it, in bytes."""
+    buffer = plan.buffer(view.buffer)
+    size = buffer.dtype.itemsize
+    steps, offset = view.layout(buffer.strides)
+    strides = tuple(step * size for step in steps)
+    return (numbers[view.buffer], buffer.dtype, view.shape, strides, offset * size)
+
+
+def _whole(plan: Plan, name: str, numbers: dict[str, int]) -> tuple[Any, ...]:
     buffer = plan.buffer(name)
     strides = tuple(stride * buffer.dtype.itemsize for stride in buffer.strides)
     return (numbers[name], buffer.dtype, buffer.shape, strides, 0)

@@ -170,7 +170,8 @@ def _record(
 ) -> Record:
     if node.is_extern:
         reads: list[DataDep] = [
-            WholeDep(_current(name, renamed), buffers[name].size) for name in node.operands
+            WholeDep(_current(view.buffer, renamed), buffers[view.buffer].size)
+            for view in node.operands
         ]
         writes: list[DataDep] = [WholeDep(node.buffer, buffers[node.buffer].size)]
         return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), (), ((), ()), ())

@@ -164,7 +164,7 @@ def run_nodes(
     with np.errstate(all="ignore"):
         for node in lowered.nodes:
             if node.is_extern:
-                operands = [storage[n].reshape(buffers[n].shape) for n in node.operands]
+                operands = [v.of(storage[v.buffer], buffers[v.buffer].shape) for v in node.operands]
                 result = extern_result(node.function, operands, node.buffer, recording)
                 storage[node.buffer][:] = result.reshape(-1)
             else:
@@ -236,7 +236,7 @@ def run_nests(plan: Plan, arguments: Sequence[Any], recording: Recording) -> tup
     with np.errstate(all="ignore"):
         for step in plan.steps:
             if isinstance(step, Extern):
-                operands = [storage[n].reshape(buffers[n].shape) for n in step.operands]
+                operands = [v.of(storage[v.buffer], buffers[v.buffer].shape) for v in step.operands]
                 result = extern_result(step.function, operands, step.buffer, recording)
                 storage[step.buffer][:] = result.reshape(-1)
             else:
@@ -373,7 +373,9 @@ def run_points(
         for number, step in enumerate(plan.steps):
             memory.poison_dead(number)
             if isinstance(step, Extern):
-                operands = [memory.storage[n].reshape(buffers[n].shape) for n in step.operands]
+                operands = [
+                    v.of(memory.storage[v.buffer], buffers[v.buffer].shape) for v in step.operands
+                ]
                 result = extern_result(step.function, operands, step.buffer, recording)
                 memory.storage[step.buffer][:] = result.reshape(-1)
             else:

@@ -32,7 +32,7 @@ from .config import Config
 from .errors import Where
 from .graph import Eqn, Graph, Operand, Value, literal
 from .index import ZERO, Symbol, c_strides
-from .node import Access, Body, Buffer, Instr, Node, computed
+from .node import Access, Body, Buffer, Instr, Node, View, computed
 from .ops import OPS, REDUCTIONS, planned_order
 
 
@@ -369,19 +369,38 @@ class _Lowering:
             where,
         )
 
+    def _operand_view(self, operand: Operand) -> View:
+        """What an external call reads: a strided view of a buffer where there is one, no copy."""
+        assert isinstance(operand, Value)
+        view_ = self._strided(operand)
+        if view_ is None:
+            self.materialise(operand.name)
+            view_ = self._strided(operand)
+        assert view_ is not None
+        return view_
+
+    def _strided(self, operand: Value) -> View | None:
+        """A value that is one element of one buffer at an affine index, as a view of it."""
+        expression = self.values[operand.name]
+        symbols, index = loop_symbols("v", expression.shape)
+        builder = Builder(self.values)
+        expression.emit(builder, index)
+        loads = [instr.access for instr in builder.instrs if instr.access is not None]
+        if len(builder.instrs) != 1 or len(loads) != 1 or expression.dtype != operand.dtype:
+            return None
+        access = loads[0]
+        if not all(entry.is_affine for entry in access.index):
+            return None
+        remaining = iter(symbols)
+        axes = tuple(next(remaining) if extent != 1 else None for extent in expression.shape)
+        return View(access.buffer, expression.shape, axes, access.index)
+
     def _extern(self, eqn: Eqn) -> None:
         contracted = eqn.args[0].shape[-1] if isinstance(eqn.args[0], Value) else 1
         if contracted == 0:
             self.values[eqn.out.name] = filled(eqn.out.shape, literal(0, eqn.out.dtype))
             return
-        operands = []
-        for operand in eqn.args:
-            assert isinstance(operand, Value)
-            if self.values[operand.name].buffer is None:
-                self.materialise(operand.name)
-            buffer = self.values[operand.name].buffer
-            assert buffer is not None
-            operands.append(buffer)
+        operands = [self._operand_view(operand) for operand in eqn.args]
         buffer_out = self._new_buffer(eqn.out.name, eqn.out.shape, eqn.out.dtype)
         self._add_node(
             buffer_out,

@@ -17,7 +17,7 @@ import numpy as np
 from .dtypes import short
 from .errors import Where
 from .graph import Literal
-from .index import Index, Symbol, c_strides
+from .index import ZERO, Index, Symbol, c_strides, flatten, variable
 from .ops import Order
 
 
@@ -81,11 +81,54 @@ class Access:
 
     def flat(self, buffer: Buffer) -> Index:
         """The linear address in the buffer's storage, in elements."""
-        from .index import flatten
-
         return flatten(self.index, buffer.strides)
 
     def __str__(self) -> str:
+        return f"{self.buffer}[{', '.join(map(str, self.index))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A buffer as an external call reads it: a shape, and where each of its elements lies.
+
+    Args:
+        buffer: name of the buffer.
+        shape: shape of the view.
+        axes: the loop symbol that numbers each axis, None for an axis of length 1.
+        index: the element of the buffer at these symbols; affine.
+    """
+
+    buffer: str
+    shape: tuple[int, ...]
+    axes: tuple[Symbol | None, ...]
+    index: tuple[Index, ...]
+
+    def layout(self, strides: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        """Strides and offset of the view, in elements, over a buffer with these strides."""
+        flat = flatten(self.index, strides)
+        steps = [0 if axis is None else flat.coefficient(axis) or 0 for axis in self.axes]
+        return tuple(steps), flat.constant
+
+    def of(self, storage: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+        """The view as a NumPy array over flat C-order storage of a buffer of this shape."""
+        steps, offset = self.layout(c_strides(shape))
+        size = storage.itemsize
+        return np.lib.stride_tricks.as_strided(
+            storage[offset:], self.shape, [step * size for step in steps]
+        )
+
+    def is_whole(self, shape: tuple[int, ...]) -> bool:
+        """True when the view is a buffer of this shape itself, axis by axis."""
+        plain = tuple(ZERO if axis is None else variable(axis) for axis in self.axes)
+        return self.shape == shape and self.index == plain
+
+    def __str__(self) -> str:
+        plain = all(
+            axis is not None and entry == variable(axis)
+            for axis, entry in zip(self.axes, self.index, strict=False)
+        )
+        if plain and len(self.axes) == len(self.index):
+            return self.buffer
         return f"{self.buffer}[{', '.join(map(str, self.index))}]"
 
 
@@ -169,7 +212,7 @@ class Node:
         body: what one iteration computes; empty for extern nodes.
         order: the planned order of a reduction.
         function: NumPy function of an extern node.
-        operands: buffers an extern node reads whole.
+        operands: what an extern node reads, each a view of a buffer.
         mutates: the buffer whose storage this node overwrites in place, if any.
         where: the user's line.
     """
@@ -182,7 +225,7 @@ class Node:
     body: Body = Body(())
     order: Order | None = None
     function: str = ""
-    operands: tuple[str, ...] = ()
+    operands: tuple[View, ...] = ()
     mutates: str | None = None
     where: Where | None = field(default=None, compare=False)
 
@@ -209,7 +252,7 @@ class Node:
     def __str__(self) -> str:
         place = f"  # {self.where.short}" if self.where is not None else ""
         if self.is_extern:
-            operands = ", ".join(self.operands)
+            operands = ", ".join(map(str, self.operands))
             return f"{self.name}: extern {self.buffer} = {self.function}({operands}){place}"
         loops = ", ".join(f"{s.name}:{s.extent}" for s in self.outer)
         if self.inner:

@@ -20,7 +20,7 @@ from .memory import Slot, arena_bytes
 from .memory import check as check_slots
 from .nest import Nest, Store, walk
 from .nesting import nest as fill
-from .node import Buffer
+from .node import Buffer, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,12 @@ class Extern:
     name: str
     function: str
     buffer: str
-    operands: tuple[str, ...]
+    operands: tuple[View, ...]
     line: str = ""
 
     def __str__(self) -> str:
-        return f"extern {self.name}  {self.buffer} = {self.function}({', '.join(self.operands)})"
+        operands = ", ".join(map(str, self.operands))
+        return f"extern {self.name}  {self.buffer} = {self.function}({operands})"
 
 
 Step = Nest | Extern
@@ -189,18 +190,26 @@ class Plan:
             ]
         if op == "call":
             step = next(s for s in self.steps if isinstance(s, Extern) and s.name == names[0])
-            arrays = ", ".join((*step.operands, step.buffer))
+            arrays = ", ".join((*map(self._operand_text, step.operands), step.buffer))
             return [f"call({step.name!r}, {arrays})  # {step.function}"]
         if op == "free":
             return [f"del {', '.join(names)}"]
         return [f"return ({''.join(f'{name}, ' for name in names).rstrip()})"]
+
+    def _operand_text(self, view: View) -> str:
+        """An operand of an external call: the buffer, or a strided view of it."""
+        buffer = self.buffer(view.buffer)
+        if view.is_whole(buffer.shape):
+            return view.buffer
+        steps, offset = view.layout(buffer.strides)
+        return f"as_strided({view.buffer}, {view.shape}, {steps}, {offset})"
 
 
 def touched(step: Step) -> tuple[str, ...]:
     """Buffers a step reads or writes in memory."""
     if isinstance(step, Nest):
         return tuple(buffer.name for buffer in step.buffers)
-    return tuple(dict.fromkeys((*step.operands, step.buffer)))
+    return tuple(dict.fromkeys((*(view.buffer for view in step.operands), step.buffer)))
 
 
 def writes(step: Step) -> set[str]:

@@ -21,6 +21,7 @@ from .tracer import Trace, Tracer
 
 WRAPPER_WORDS = (
     "args",
+    "as_strided",
     "arena",
     "assert_size_stride_grouped",
     "call",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InvariantError
-from .interpret import POISON, Recording, extern_result, input_storage, run_nest
+from .interpret import POISON, Recording, extern_result, run_nest
 from .nest import Nest
 from .plan import Extern, Plan
 
@@ -35,11 +35,13 @@ def run_wrapper(
     Raises:
         InvariantError: an input does not have the shape or strides the plan was made for.
     """
-    stored = input_storage(plan.inputs, plan.input_buffers, arguments)
     buffers = {buffer.name: buffer for buffer in plan.buffers}
     nests = {step.name: step for step in plan.steps if isinstance(step, Nest)}
     externs = {step.name: step for step in plan.steps if isinstance(step, Extern)}
-    given = [stored[name].reshape(buffers[name].shape) for name in plan.input_buffers]
+    given = [
+        np.asarray(argument, dtype=buffers[name].dtype)
+        for name, argument in zip(plan.input_buffers, arguments, strict=True)
+    ]
 
     def launch(name: str, *arrays: np.ndarray) -> None:
         named = zip(nests[name].buffers, arrays, strict=True)
@@ -56,6 +58,7 @@ def run_wrapper(
         "empty_bytes": _empty_bytes,
         "view": _view,
         "empty_strided": _empty_strided,
+        "as_strided": _as_strided,
         "launch": launch,
         "call": call,
     }
@@ -90,6 +93,30 @@ def _empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: str)
 def _view(arena: np.ndarray, offset: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     part = arena[offset : offset + _nbytes(shape, dtype)]
     return part.view(dtype).reshape(shape)
+
+
+def _as_strided(
+    array: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> np.ndarray:
+    """A view in elements from the array's first one, which need not be its lowest address."""
+    first = array.__array_interface__["data"][0] + offset * array.itemsize
+    return np.array(_Memory(first, shape, strides, array))
+
+
+class _Memory:
+    """Memory of an array under another shape, by NumPy's array interface."""
+
+    def __init__(
+        self, first: int, shape: tuple[int, ...], strides: tuple[int, ...], owner: np.ndarray
+    ) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "data": (first, True),
+            "shape": shape,
+            "strides": tuple(stride * owner.itemsize for stride in strides),
+            "typestr": owner.dtype.str,
+            "version": 3,
+        }
 
 
 def _nbytes(shape: tuple[int, ...], dtype: str) -> int:

@@ -11,6 +11,8 @@ import pytest
 
 import stax_ref as stax
 from spec_tests.harness import Case, backend_name, check, check_all
+from stax_ref.interpret import Recording
+from stax_ref.wrapper import run_wrapper
 
 from .values import NUMBERS, ordinary
 
@@ -117,3 +119,34 @@ def test_shapes_that_do_not_fit():
             a @ b
         with pytest.raises(ValueError, match="matmul"):
             stax.jit(lambda a, b: a @ b)(a, b)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: a @ b.T,
+        lambda a, b: a.T @ b,
+        lambda a, b: a[::-1] @ b[:, ::-1].T,
+        lambda a, b: a[::2, 1:-1] @ b[1, 1:-1],
+        lambda a, b: a[1] @ b[2],
+        lambda a, b: a[:, :1] @ b[:1],
+        lambda a, b: np.broadcast_to(a[0], (4, 8)) @ b.T,
+        lambda a, b: a[None] @ np.swapaxes(b[None], 1, 2),
+    ],
+)
+def test_views_of_a_buffer_are_handed_over_without_a_copy(function):
+    a, b = ordinary(np.float32, 6, 8), ordinary(np.float32, 6, 8)
+    layouts = [(a, b), (a[::-1], b[:, ::-1]), (np.asfortranarray(a), b)]
+    check_all([Case(function, pair) for pair in layouts])
+    for pair in layouts:
+        lowered = stax.jit(function).lower(*pair)
+        assert lowered.plan.kernels == 0, "no kernel copies an operand"
+        outputs = run_wrapper(lowered.plan, pair, Recording())
+        np.testing.assert_allclose(outputs[0], function(*pair), rtol=1e-5)
+
+
+def test_a_computed_operand_and_one_whose_view_has_digits_are_stored_first():
+    a, b = ordinary(np.float32, 6, 8), ordinary(np.float32, 6, 8)
+    for function in (lambda a, b: (a * 2) @ b.T, lambda a, b: a.T.reshape(6, 8) @ b.T):
+        assert stax.jit(function).lower(a, b).plan.kernels == 1
+        check_all([Case(function, (a, b))])

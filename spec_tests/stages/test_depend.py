@@ -27,9 +27,9 @@ from stax_ref.depend import (
     normal_form,
 )
 from stax_ref.graph import literal
-from stax_ref.index import Symbol, constant, variable
+from stax_ref.index import ZERO, Symbol, constant, variable
 from stax_ref.lower import Lowered
-from stax_ref.node import Access, Body, Buffer, Instr, Node, computed
+from stax_ref.node import Access, Body, Buffer, Instr, Node, View, computed
 
 QUICK = settings(derandomize=True, deadline=None, max_examples=150)
 F32 = np.dtype(np.float32)
@@ -195,7 +195,8 @@ def test_reads_and_writes_are_recorded():
 
 
 def test_an_external_call_depends_on_whole_buffers():
-    call = Node("m", "extern", "m", (), function="matmul", operands=("x", "a", "x"))
+    operands = tuple(View(name, (8,), (None,), (ZERO,)) for name in ("x", "a", "x"))
+    call = Node("m", "extern", "m", (), function="matmul", operands=operands)
     edges = edges_of(copying("a", "x", loops((8,))), call)
     assert edges.records[1].reads == (WholeDep("x", 8), WholeDep("a", 8))
     assert edges.records[1].writes == (WholeDep("m", 8),)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from stax_ref.index import (
+    ZERO,
     Index,
     Symbol,
     c_strides,
@@ -23,7 +24,7 @@ from stax_ref.index import (
     variable,
 )
 from stax_ref.looptree import LoopTree, Segment, linear, loop_tree, place
-from stax_ref.node import Access, Body, Buffer, Instr, Node, computed
+from stax_ref.node import Access, Body, Buffer, Instr, Node, View, computed
 from stax_ref.ops import planned_order
 
 F32 = np.dtype(np.float32)
@@ -282,7 +283,8 @@ def test_a_write_out_of_order_is_refused():
 
 
 def test_an_external_call_has_no_tree():
-    call = Node("m", "extern", "m", (), function="matmul", operands=("x",))
+    operand = View("x", (8,), (None,), (ZERO,))
+    call = Node("m", "extern", "m", (), function="matmul", operands=(operand,))
     assert loop_tree([call], {}, ()) == "m is an external call"
 
 
