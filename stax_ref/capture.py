@@ -132,9 +132,7 @@ def draws(function: Callable[..., Any]) -> bool:
     module = sys.modules.get("numpy.random")
     state = getattr(module, "RandomState", None)
     for current in _followed(function):
-        names = _names(current.__code__)
-        held = [current.__globals__.get(name) for name in names]
-        held += [Place(cell, "").read() for cell in current.__closure__ or ()]
+        names, held = _names(current.__code__), readable(current)
         if "default_rng" in names or ("random" in names and any(value is np for value in held)):
             return True
         if module is None or state is None:

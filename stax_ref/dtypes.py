@@ -38,8 +38,3 @@ def short(dtype: np.dtype) -> str:
 def scalar_dtype(kind: type) -> np.dtype:
     """The dtype that holds a Python scalar of type ``bool``, ``int`` or ``float``."""
     return _WEAK_DTYPE[kind]
-
-
-def is_float(dtype: np.dtype) -> bool:
-    """True for float32 and float64."""
-    return dtype.kind == "f"

@@ -180,9 +180,9 @@ def _follow_integers(
     """
     values = [o for o in operands if isinstance(o, Value)]
     numbers = [int(o.value) for o in operands if isinstance(o, Literal)]
-    sources = [recording.affine.get(v.name, (v.name, 1, 0)) for v in values]
     if len(values) == 1:
-        source, factor, offset = sources[0]
+        argument = values[0].name
+        source, factor, offset = recording.affine.get(argument, (argument, 1, 0))
         number = numbers[0] if numbers else 0
         first = isinstance(operands[0], Literal)
         maps = {

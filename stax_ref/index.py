@@ -95,11 +95,6 @@ class Index:
         return _mod(self, divisor)
 
     @property
-    def is_constant(self) -> bool:
-        """True when no symbol occurs."""
-        return not self.terms
-
-    @property
     def is_affine(self) -> bool:
         """True when no division or remainder occurs."""
         return all(isinstance(atom, Symbol) for atom, _ in self.terms)

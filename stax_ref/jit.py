@@ -83,8 +83,7 @@ class Jitted:
         Raises:
             TraceError: the function does something a trace cannot follow.
         """
-        names, values = self._bind(args, kwargs)
-        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
+        names, specs, _ = self._typed(args, kwargs)
         return Traced(self._trace(names, specs), self._config())
 
     def lower(self, *args: Any, **kwargs: Any) -> Staged:
@@ -104,9 +103,7 @@ class Jitted:
             a ``ladder.Report``: prints per output whether bits are equal, or where not.
         """
         ladder = importlib.import_module("stax_ref.ladder")
-        names, values = self._bind(args, kwargs)
-        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
-        dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
+        names, specs, dynamic = self._typed(args, kwargs)
         program = compile_graph(self._trace(names, specs), self._config())
         name = self._config().backend
         executable = build(program, name) if name != "ref" else None
@@ -117,10 +114,8 @@ class Jitted:
         """A call whose types no compiled program has matched so far."""
         if any(_is_traced(value) for value in (*args, *kwargs.values())):
             return self._function(*args, **kwargs)  # inside another trace: part of it
-        names, values = self._bind(args, kwargs)
-        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
+        names, specs, dynamic = self._typed(args, kwargs)
         executable, guards = self._entry(names, specs)
-        dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
         self._check_bounds(executable.plan, dynamic)
         if self._config().check == 3 and executable.backend != "ref":
             ladder = importlib.import_module("stax_ref.ladder")
@@ -198,6 +193,15 @@ class Jitted:
                     instead="one of " + ", ".join(self._signature.parameters),
                 )
         return dict(self._signature.parameters)
+
+    def _typed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[str], Specs, list[Any]]:
+        """Names and types of all arguments, and the values a program takes when it is called."""
+        names, values = self._bind(args, kwargs)
+        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
+        dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
+        return names, specs, dynamic
 
     def _bind(self, args: tuple[Any, ...], kwargs: Any) -> tuple[list[str], list[Any]]:
         """Names and values of all arguments in the order of the signature.

@@ -281,7 +281,7 @@ class _Lowering:
         where: Where | None,
     ) -> None:
         assert isinstance(source, Value)
-        axes = tuple(range(len(source.shape))) if axis is None else axis
+        axes = _axes(source, axis)
         count = math.prod(source.shape[k] for k in axes)
         dtype = out.dtype
         if dtype.kind == "b":
@@ -329,7 +329,7 @@ class _Lowering:
     ) -> None:
         """``name = sum(source) / n`` with one rounding for the division."""
         assert isinstance(source, Value)
-        axes = tuple(range(len(source.shape))) if axis is None else axis
+        axes = _axes(source, axis)
         count = math.prod(source.shape[k] for k in axes)
         total = Value(f"{name}_sum", out.shape, out.dtype)
         self._reduction("sum", source, axes, total, where)
@@ -341,7 +341,7 @@ class _Lowering:
         assert isinstance(source, Value)
         name, dtype, where = eqn.out.name, eqn.out.dtype, eqn.where
         axis = eqn.param("axis")
-        axes = tuple(range(len(source.shape))) if axis is None else axis
+        axes = _axes(source, axis)
         kept = tuple(1 if k in axes else extent for k, extent in enumerate(source.shape))
         mean = Value(f"{name}_mean", kept, dtype)
         self._mean(mean.name, source, axes, mean, where)
@@ -413,6 +413,11 @@ class _Lowering:
             operands=tuple(operands),
         )
         self.values[eqn.out.name] = loading(buffer_out)
+
+
+def _axes(source: Value, axis: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The reduced axes; None means all of them."""
+    return tuple(range(len(source.shape))) if axis is None else axis
 
 
 def _same_reduction(known: Value, out: Value, axes: tuple[int, ...]) -> Expression:

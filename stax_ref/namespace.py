@@ -38,6 +38,7 @@ _POINTWISE = (
     "sqrt reciprocal exp log tanh maximum minimum equal not_equal less less_equal greater "
     "greater_equal logical_and logical_or logical_xor logical_not"
 ).split()
+_REDUCTIONS = ("sum", "prod", "max", "min", "mean", "var", "std")
 _REDUCE_METHODS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
@@ -65,9 +66,7 @@ def call_ufunc(
                 user_frame()[0],
                 "use the returned array; np.where for a mask; .astype for a dtype",
             )
-    if name in ("matmul", "vecdot"):
-        if name == "vecdot":
-            raise _unsupported_function("np.vecdot")
+    if name == "matmul":
         return matmul(recording, *inputs)
     if name == "power":
         return power(recording, *inputs)
@@ -114,10 +113,7 @@ def _copy(recording: Trace, x: Any, order: str = "C") -> Any:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{
-        getattr(np, kind): _reducer(kind)
-        for kind in ("sum", "prod", "max", "min", "mean", "var", "std")
-    },
+    **{getattr(np, kind): _reducer(kind) for kind in _REDUCTIONS},
     np.amax: _reducer("max"),
     np.amin: _reducer("min"),
     np.where: where,
@@ -146,7 +142,7 @@ def _method(handler: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HANDLERS: dict[str, Callable[..., Any]] = {
-    **{kind: _reducer(kind) for kind in ("sum", "prod", "max", "min", "mean", "var", "std")},
+    **{kind: _reducer(kind) for kind in _REDUCTIONS},
     "reshape": reshape,
     "transpose": permute,
     "swapaxes": swapaxes,

@@ -152,22 +152,18 @@ class Staged:
 def build(program: Program, name: str, edit: Callable[[str], str] | None = None) -> Executable:
     """Hand a program to the backend of this name; see :meth:`Staged.compile`."""
     if name == "ref":
-        executable = Executable(program, "ref", None)
-        _show_source(executable)
-        return executable
+        return _shown(Executable(program, "ref", None))
     try:
         backend = _backend("c" if name == "auto" else name)
         source = backend.emit(program.plan)
         if edit is not None:
             source = replace(source, text=edit(source.text))
         loaded = backend.load(source, program.plan)
-        executable = Executable(program, backend.name, loaded, source.text)
     except (BackendError, ImportError) as error:
         if name != "auto":
             raise
         return _fall_back(program, error)
-    _show_source(executable)
-    return executable
+    return _shown(Executable(program, backend.name, loaded, source.text))
 
 
 def _fall_back(program: Program, error: Exception) -> Executable:
@@ -181,9 +177,7 @@ def _fall_back(program: Program, error: Exception) -> Executable:
             stacklevel=5,
         )
     fallbacks += 1
-    executable = Executable(program, "ref", None)
-    _show_source(executable)
-    return executable
+    return _shown(Executable(program, "ref", None))
 
 
 @functools.cache
@@ -192,6 +186,8 @@ def _backend(name: str) -> Any:
     return importlib.import_module("stax_native.backend").find(name)
 
 
-def _show_source(executable: Executable) -> None:
+def _shown(executable: Executable) -> Executable:
+    """The executable, after printing the stages that the configuration asks to see."""
     report = importlib.import_module("stax_ref.report")
     report.show_stages(executable.program, executable.source)
+    return executable

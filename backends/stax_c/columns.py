@@ -51,8 +51,7 @@ def strip_body(p: Printer, loop: Loop, width: int, count: int) -> None:
         if p.is_chunked(head):
             p.partial_totals(a, count)
     if p.is_chunked(head):
-        with p.block(f"for (i64 c = 0; c < {extent}; c += {chunk})"):
-            p.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+        with p.chunks(extent, chunk):
             _rows(p, loop, head, "c", "stop", count)
             for a in head.accumulators:
                 with p.block(each):

@@ -194,6 +194,13 @@ def _comment(nest: Nest) -> list[str]:
     return ["/* " + lines[0] + origin, *("   " + line for line in lines[1:]), "*/"]
 
 
+def _range_head(printer: Printer, nest: Nest) -> None:
+    """The head of a kernel that threads call with a range of iterations each."""
+    printer.lines += _comment(nest)
+    head = f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
+    printer.line_at(0, head)
+
+
 def _prologue(
     printer: Printer, nest: Nest, body: Sequence[Statement], numbers: dict[str, int]
 ) -> None:
@@ -219,10 +226,7 @@ def _shape(buffer: Buffer) -> str:
 def _range_unit(nest: Nest, isa: str, numbers: dict[str, int]) -> _Unit:
     """A kernel whose outermost loop is shared out in ranges."""
     printer = _printer(nest, isa)
-    printer.lines += _comment(nest)
-    printer.line_at(
-        0, f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
-    )
+    _range_head(printer, nest)
     _prologue(printer, nest, nest.body, numbers)
     loops = tiling.chain(nest)
     depth = tiling.parallel_depth(tiling.extents(nest), PARTS, MINIMUM)
@@ -269,10 +273,7 @@ def _chunk_unit(
     position = nest.body.index(top)
     before: tuple[Statement, ...] = nest.body[:position]
     printer = _printer(nest, isa)
-    printer.lines += _comment(nest)
-    printer.line_at(
-        0, f"static void {nest.name}(void *const *b, i64 begin, i64 end, int *flags) {{"
-    )
+    _range_head(printer, nest)
     before = tuple(_needed(before, (top,)))
     _prologue(printer, nest, (*before, top), numbers)
     places = {}
@@ -283,7 +284,7 @@ def _chunk_unit(
     printer.body(before)
     with printer.block("for (i64 at = begin; at < end; at++)"):
         printer.line(f"const i64 c = {chunk} * at;")
-        printer.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+        printer.stop(extent, chunk)
         printer.chunk(top, "c", "stop", None)
         for a in top.accumulators:
             value = printer.folded(top, a)

@@ -30,7 +30,7 @@ from stax_ref.nest import (
     Store,
 )
 from stax_ref.node import Buffer
-from stax_ref.ops import REDUCTIONS
+from stax_ref.ops import OPS, REDUCTIONS
 
 from . import accesses, columns
 from .values import Operand, constant, expression, memory_type, register_type, widen
@@ -116,7 +116,7 @@ class Printer:
         args = [self.argument(a) for a in statement.args]
         lanes = max((a.lanes for a in args), default=1)
         active = self.lanes.active or str(lanes) if self.lanes is not None else "1"
-        if statement.op in ("exp", "log", "tanh"):
+        if statement.op in OPS and OPS[statement.op].kind == "elementary":
             self.functions.add((statement.op, register_type(statement.dtype, lanes)))
         text = expression(statement.op, args, statement.dtype, lanes, active)
         self._define(statement, text, lanes)
@@ -215,34 +215,29 @@ class Printer:
             lanes = self.lanes.count
         word = widen(value, lanes)
         # inactive lanes take the identity, which is neutral for every value (semantics 5)
-        if self.lanes is not None and self.lanes.active and self._own_lanes(accumulator):
+        own = accumulator.order.form == "lanes"  # and not those of a loop around it
+        if own and self.lanes is not None and self.lanes.active:
             vtype = register_type(accumulator.dtype, lanes)
             itype = "i" + vtype[1:]
-            neutral = f"splat_{vtype}({_identity(accumulator)})"
+            neutral = self.neutral(accumulator, lanes)
             word = f"select_{vtype}(lanes_{itype}({self.lanes.active}), {word}, {neutral})"
         self.line(f"{place} = {_combine(accumulator, place, word, lanes)};")
-
-    def _own_lanes(self, accumulator: Accumulator) -> bool:
-        """True when the lanes are the reduction's own, not those of a loop around it."""
-        return accumulator.order.form == "lanes"
 
     def lane_loop(self, loop: Loop) -> None:
         """A reduction over the last axis: its planned chunks and lanes (semantics 5)."""
         extent = loop.symbol.extent
         chunk = max(a.order.chunk for a in loop.accumulators)
+        self.declare(loop.accumulators)
         if extent <= chunk or not any(is_ordered(a) for a in loop.accumulators):
-            self.declare(loop.accumulators)
             with self.block(""):
                 self.chunk(loop, "0", str(extent), extent)
                 for accumulator in loop.accumulators:
                     self.line(f"{accumulator.name} = {self.folded(loop, accumulator)};")
             return
-        self.declare(loop.accumulators)
         with self.block(""):
             for a in loop.accumulators:
                 self.partial_total(a)
-            with self.block(f"for (i64 c = 0; c < {extent}; c += {chunk})"):
-                self.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+            with self.chunks(extent, chunk):
                 self.chunk(loop, "c", "stop", None)
                 for a in loop.accumulators:
                     self.take_partial(a, self.folded(loop, a))
@@ -265,9 +260,9 @@ class Printer:
         rounds = step // width
         for a in loop.accumulators:
             vtype, count = register_type(a.dtype, width), a.order.lanes // width
-            fill = f"splat_{vtype}({_identity(a)})" if width > 1 else _identity(a)
             self.line(f"{vtype} v_{a.name}[{count}];")
-            self.line(f"for (i64 u = 0; u < {count}; u++) v_{a.name}[u] = {fill};")
+            each = f"for (i64 u = 0; u < {count}; u++)"
+            self.line(f"{each} v_{a.name}[u] = {self.neutral(a, width)};")
             index = "u" if a.order.lanes == step else f"u % {count}"
             self.accumulators[a.name] = (a, f"v_{a.name}[{index}]")
         base = f"{r}_0"
@@ -315,6 +310,17 @@ class Printer:
         return f"fold_{kind}_{vtype}({place}[0])"
 
     # partial results of chunks ----------------------------------------------------------------
+    @contextmanager
+    def chunks(self, extent: int, chunk: int) -> Iterator[None]:
+        """A loop over chunks, each from ``c`` to ``stop``."""
+        with self.block(f"for (i64 c = 0; c < {extent}; c += {chunk})"):
+            self.stop(extent, chunk)
+            yield
+
+    def stop(self, extent: int, chunk: int) -> None:
+        """``stop``, the end of the chunk that starts at ``c``; the last one may be shorter."""
+        self.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+
     def partial_total(self, a: Accumulator) -> None:
         """Start combining the partial results of chunks."""
         lanes = self.values[a.name].lanes
@@ -365,8 +371,7 @@ class Printer:
                 return
             for a in loop.accumulators:
                 self.partial_total(a)
-            with self.block(f"for (i64 c = 0; c < {extent}; c += {chunk})"):
-                self.line(f"const i64 stop = c + {chunk} < {extent} ? c + {chunk} : {extent};")
+            with self.chunks(extent, chunk):
                 self._rows(loop, "c", "stop")
                 for a in loop.accumulators:
                     self.take_partial(a, f"s_{a.name}")
