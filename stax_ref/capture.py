@@ -144,12 +144,16 @@ def draws(function: Callable[..., Any]) -> bool:
 
 
 def generators(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The states of the random generators a function reads; equal when none was used."""
+    """The states of the random generators a function, or one it names, reads.
+
+    Equal before and after a call when none was drawn from.
+    """
     kind = getattr(sys.modules.get("numpy.random"), "Generator", None)
     if kind is None:
         return ()
-    held = [value for value in readable(function) if isinstance(value, kind)]
-    return tuple(repr(generator.bit_generator.state) for generator in held)
+    held = [value for current in _followed(function) for value in readable(current)]
+    owners = [getattr(value, "__self__", value) for value in held]  # a method held by itself
+    return tuple(repr(o.bit_generator.state) for o in owners if isinstance(o, kind))
 
 
 def readable(function: Callable[..., Any]) -> list[Any]:

@@ -7,7 +7,6 @@ own. Not here: which function is which (``namespace``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -221,12 +220,12 @@ def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) ->
     if isinstance(exponent, Tracer):
         raise _no_power()
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
-    if not isinstance(number, (int, float)):
+    if type(number) not in (int, float):
         raise _no_power()
     if operator and number == 0.5 and isinstance(base, Tracer):
         return pointwise(recording, np.sqrt, (base,), operator)
-    whole = type(number) in (int, float) and number == int(number) if _finite(number) else False
-    if not whole or abs(number) > MAX_EXPONENT or not isinstance(base, Tracer):
+    small = abs(number) <= MAX_EXPONENT  # false for NaN
+    if not small or number != int(number) or not isinstance(base, Tracer):
         raise _no_power()
     _, kind = describe(recording, exponent)
     operand, base_kind = describe(recording, base)
@@ -249,10 +248,6 @@ def _no_power() -> UnsupportedOperation:
         user_frame()[0],
         f"a constant integer exponent up to {MAX_EXPONENT}, np.sqrt, or np.exp(y * np.log(x))",
     )
-
-
-def _finite(number: Any) -> bool:
-    return isinstance(number, (int, float)) and math.isfinite(number)
 
 
 def cast(recording: Trace, x: Any, dtype: Any, **kwargs: Any) -> Tracer:

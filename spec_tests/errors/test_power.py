@@ -20,11 +20,34 @@ def large(x):
     return np.power(x, 1000)  # refused
 
 
+def beyond_floats(x):
+    return x**10**400  # refused
+
+
+def infinite(x):
+    return x**np.inf  # refused
+
+
+def undefined(x):
+    return x**np.nan  # refused
+
+
+def truth(x):
+    return x**True  # refused
+
+
+def many(x):
+    return x ** np.array([1, 2, 3])  # refused
+
+
 def base(x):
     return 2**x  # refused
 
 
-@pytest.mark.parametrize("function", [fraction, traced, large, base])
+FUNCTIONS = [fraction, traced, large, beyond_floats, infinite, undefined, truth, many, base]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_refused(function):
     refused(
         stax.UnsupportedOperation,

@@ -22,7 +22,22 @@ def inside(x):
     return x + np.random.default_rng(1).random(3)
 
 
-@pytest.mark.parametrize("function", [legacy, outside, inside])
+def noise():
+    return generator.random(3)
+
+
+def followed(x):
+    return x + noise()
+
+
+draw = generator.random
+
+
+def method(x):
+    return x + draw(3)
+
+
+@pytest.mark.parametrize("function", [legacy, outside, inside, followed, method])
 def test_refused(function):
     with pytest.raises(stax.TraceError) as caught:
         stax.jit(function, backend="ref")(floats(3))
