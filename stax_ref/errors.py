@@ -26,7 +26,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 
-_STAX_DIRECTORIES: set[str] = {os.path.dirname(os.path.abspath(__file__))}
+_OWN_DIRECTORY = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def user_frame() -> tuple[Where, dict[str, object]]:
     while frame is not None:
         file = frame.f_code.co_filename
         module = frame.f_globals.get("__name__", "")
-        inside = os.path.dirname(file) in _STAX_DIRECTORIES or module.split(".")[0] == "numpy"
+        inside = file.startswith(_OWN_DIRECTORY) or module.split(".")[0] == "numpy"
         if not inside and not file.startswith("<frozen"):
             return Where(file, frame.f_lineno, frame.f_code.co_name), frame.f_locals
         if frame.f_back is None:

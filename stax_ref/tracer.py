@@ -203,14 +203,14 @@ class Tracer:
 
     # NumPy's protocols ---------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from . import namespace
+        from .functions import namespace
 
         return namespace.call_ufunc(self._trace, ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        from . import namespace
+        from .functions import namespace
 
         return namespace.call_function(self._trace, func, args, kwargs)
 
@@ -286,7 +286,7 @@ class Tracer:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        from . import namespace
+        from .functions import namespace
 
         method = namespace.METHODS.get(name)
         if method is not None:
@@ -302,22 +302,22 @@ class Tracer:
     @property
     def T(self) -> Tracer:
         """Axes reversed, as an index transformation."""
-        from . import namespace
+        from .functions import namespace
 
         return namespace.permute(self._trace, self)
 
     def __getitem__(self, key: Any) -> Tracer:
-        from . import namespace
+        from .functions import namespace
 
         return namespace.getitem(self, key)
 
     def __pow__(self, other: Any) -> Any:
-        from . import namespace
+        from .functions import namespace
 
         return namespace.power(self._trace, self, other, operator=True)
 
     def __rpow__(self, other: Any) -> Any:
-        from . import namespace
+        from .functions import namespace
 
         return namespace.power(self._trace, other, self, operator=True)
 
@@ -327,7 +327,7 @@ class Tracer:
 
 def _operator(ufunc: Any, *operands: Any) -> Any:
     """One of Python's operators on at least one tracer."""
-    from . import namespace
+    from .functions import namespace
 
     recording = next(o._trace for o in operands if isinstance(o, Tracer))
     return namespace.call_ufunc(recording, ufunc, "__call__", operands, {}, operator=True)

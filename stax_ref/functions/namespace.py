@@ -12,24 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import ON_BOOLS, cast, clip, no_options, on_bools, pointwise, power, where
-from .errors import UnsupportedOperation, user_frame
-from .shapes import (
-    broadcast_to,
-    dot,
-    expand_dims,
-    full_like,
-    getitem,
-    like,
-    matmul,
-    permute,
-    ravel,
-    reduce,
-    reshape,
-    squeeze,
-    swapaxes,
-)
-from .tracer import Trace
+from ..errors import UnsupportedOperation, user_frame
+from ..tracer import Trace
+from .contractions import dot, matmul
+from .creation import full_like, like
+from .elementwise import ON_BOOLS, cast, clip, on_bools, pointwise, power, where
+from .operands import no_options
+from .reductions import reduce
+from .shapes import broadcast_to, expand_dims, getitem, permute, ravel, reshape, squeeze, swapaxes
 
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
 

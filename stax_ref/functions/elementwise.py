@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .errors import DtypeError, ShapeError, UnsupportedOperation, ValueDependent, user_frame
-from .graph import Literal, Operand, Value, literal
-from .tracer import Trace, Tracer, as_operand
+from .. import dtypes
+from ..errors import DtypeError, ShapeError, UnsupportedOperation, ValueDependent, user_frame
+from ..graph import Literal, Operand, Value, literal
+from ..tracer import Trace, Tracer, as_operand
+from .operands import broadcast, carried, convert, describe, no_options
 
 MAX_EXPONENT = 64
 
+
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
 ON_BOOLS = {
     "bitwise_and": "logical_and",
     "bitwise_or": "logical_or",
@@ -43,61 +47,6 @@ _PYTHON_ARITHMETIC = frozenset(
     }
 )
 """Operators for which Python takes True as 1."""
-
-_WEAK_KIND = {dtypes.BOOL: bool, dtypes.I64: int, dtypes.F64: float}
-
-
-def describe(recording: Trace, thing: Any) -> tuple[Operand | None, Any]:
-    """An operand (None for a Python number), and its dtype or the type of a weak scalar."""
-    if type(thing) in (bool, int, float):
-        return None, type(thing)
-    operand = as_operand(recording, thing)
-    if operand is None:
-        raise DtypeError(
-            f"an operand is a {type(thing).__name__}", user_frame()[0], "arrays or numbers"
-        )
-    if isinstance(operand, Value) and operand.weak:
-        return operand, _WEAK_KIND[operand.dtype]
-    return operand, operand.dtype
-
-
-def convert(recording: Trace, thing: Any, operand: Operand | None, dtype: np.dtype) -> Operand:
-    """An operand in the dtype of the loop; Python integers out of range raise OverflowError."""
-    if operand is None:
-        return literal(thing, dtype)
-    if isinstance(operand, Literal):
-        return operand if operand.dtype == dtype else literal(operand.value, dtype)
-    if operand.dtype == dtype:
-        return operand
-    if operand.weak and operand.dtype == dtypes.I64 and dtype.kind == "i":
-        info = np.iinfo(dtype)
-        recording.limit(operand, int(info.min), int(info.max))
-    return recording.record("cast", (operand,), operand.shape, dtype)._value
-
-
-def carried(dtype: np.dtype, what: str) -> np.dtype:
-    """The dtype itself; ``DtypeError`` when Stax does not carry it."""
-    if not dtypes.is_supported(dtype):
-        raise DtypeError(
-            f"{what} would have dtype {dtype}",
-            user_frame()[0],
-            f"convert first; carried are {dtypes.supported_names()}",
-        )
-    return dtype
-
-
-def broadcast(operands: Sequence[Operand], what: str) -> tuple[int, ...]:
-    """The shape of the operands together; ``ShapeError`` when NumPy has none."""
-    shapes = [o.shape if isinstance(o, Value) else () for o in operands]
-    try:
-        return tuple(np.broadcast_shapes(*shapes))
-    except ValueError:
-        text = " ".join(str(shape).replace(" ", "") for shape in shapes)
-        raise ShapeError(
-            f"operands of {what} could not be broadcast together with shapes {text}",
-            user_frame()[0],
-            "reshape or add axes with [:, None] so that every axis is equal or 1",
-        ) from None
 
 
 def loop_dtypes(ufunc: Any, kinds: Sequence[Any]) -> tuple[tuple[np.dtype, ...], bool]:
@@ -300,18 +249,3 @@ def clip(recording: Trace, x: Any, a_min: Any = None, a_max: Any = None, **kwarg
     if low is not None:
         x = pointwise(recording, np.maximum, (x, low))
     return x if high is None else pointwise(recording, np.minimum, (x, high))
-
-
-def no_options(what: str, kwargs: dict[str, Any]) -> None:
-    """Refuse every option of a NumPy function that was given a value."""
-    for option, given in kwargs.items():
-        if (
-            given is not None
-            and given is not np._NoValue
-            and not (option == "order" and given == "C")
-        ):
-            raise UnsupportedOperation(
-                f"{what}(..., {option}=...) is not supported inside a jitted function",
-                user_frame()[0],
-                "the same without it",
-            )
