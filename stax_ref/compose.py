@@ -172,13 +172,18 @@ def divided(total: Value, count: float, where: Where | None) -> Expression:
     return Expression(total.shape, total.dtype, emit, None, where)
 
 
+def combined(builder: Builder, op: str, a: int, b: int, dtype: np.dtype) -> int:
+    """Two partial results of a reduction joined by its combining operation."""
+    if dtype.kind == "b":
+        op = _BOOL_FORM.get(op, op)
+    return builder.apply(op, [a, b], dtype)
+
+
 def unrolled(
     kind: str, source: Value, axes: tuple[int, ...], out: Value, form: str, where: Where | None
 ) -> Expression:
     """A short reduction as one expression, in the planned order: lanes hold one element each."""
     combine = REDUCTIONS[kind].combine
-    if out.dtype.kind == "b":
-        combine = _BOOL_FORM[combine]
     reduced = [source.shape[k] for k in axes]
     keeps = len(out.shape) == len(source.shape)
 
@@ -199,13 +204,13 @@ def unrolled(
         if form != "lanes":
             total = lanes[0]
             for lane in lanes[1:]:
-                total = builder.apply(combine, [total, lane], out.dtype)
+                total = combined(builder, combine, total, lane, out.dtype)
             return total
         width = UNROLL
         while width > 1:
             width //= 2
             for k in range(width, min(2 * width, len(lanes))):
-                lanes[k - width] = builder.apply(combine, [lanes[k - width], lanes[k]], out.dtype)
+                lanes[k - width] = combined(builder, combine, lanes[k - width], lanes[k], out.dtype)
         return lanes[0]
 
     return Expression(out.shape, out.dtype, emit, None, where)

@@ -2,8 +2,8 @@
 
 Takes a ``Graph``; gives ``Lowered``: buffers, one ``Node`` per materialised buffer, outputs. A
 value is a function of an index until it is materialised (seed §6.3); views are index rewrites,
-never copies. Holds the materialisation rules and the cost model per device (seed §6.6, §7.4) and
-the planned order of every reduction. Not here: which nodes share loops (``fuse``).
+never copies. Holds the materialisation rules and the cost model per device (seed §6.6, §7.4). Not
+here: reductions (``reducing``); which nodes share loops (``fuse``).
 """
 
 from __future__ import annotations
@@ -14,26 +14,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from . import reducing
 from .compose import (
-    UNROLL,
     VIEWS,
     Builder,
     Expression,
-    Indices,
-    divided,
     filled,
     loading,
     loop_symbols,
     pointwise,
-    unrolled,
     view,
 )
 from .config import Config
 from .errors import Where
 from .graph import Eqn, Graph, Operand, Value, literal
-from .index import ZERO, Symbol, c_strides
+from .index import Symbol, c_strides
 from .node import Access, Body, Buffer, Instr, Node, View, computed
-from .ops import OPS, REDUCTIONS, planned_order
+from .ops import OPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +87,13 @@ class _Lowering:
         self.users: dict[str, int] = {}
         self.bounds: dict[str, Cost] = {}
         self.widest: dict[str, int] = {}
-        self.reductions: dict[tuple[object, ...], Value] = {}
+        self.reductions: reducing.Known = {}
         self._node_count = 0
         for eqn in graph.eqns:
-            passes = 2 if eqn.op in ("var", "std") else 1
+            passes = reducing.passes(eqn.op)
             for name in {a.name for a in eqn.args if isinstance(a, Value)}:
                 self.users[name] = self.users.get(name, 0) + passes
-                if eqn.op not in REDUCTIONS and eqn.op != "getitem":
+                if eqn.op not in reducing.EQUATIONS and eqn.op != "getitem":
                     size = math.prod(eqn.out.shape)
                     self.widest[name] = max(size, self.widest.get(name, 0))
 
@@ -178,7 +175,7 @@ class _Lowering:
             return _LOAD
         parts = [self.bounds.get(a.name, _LOAD) for a in eqn.args if isinstance(a, Value)]
         depth = 1 + max((part.depth for part in parts), default=0)
-        if eqn.op in REDUCTIONS or eqn.op in ("mean", "var", "std", "matmul"):
+        if eqn.op in reducing.EQUATIONS or eqn.op == "matmul":
             return replace(self.cost(self.values[eqn.out.name]), depth=depth)
         own = 0 if eqn.op in VIEWS else 16 if eqn.op == "power" else 1
         operations = own + sum(part.operations for part in parts)
@@ -198,19 +195,20 @@ class _Lowering:
         expression = self.values[name]
         if expression.buffer is not None:
             return
-        buffer = self._new_buffer(wanted or name, expression.shape, expression.dtype)
+        buffer = self.new_buffer(wanted or name, expression.shape, expression.dtype)
         symbols, index = loop_symbols("i", expression.shape)
         builder = Builder(self.values)
         result = expression.emit(builder, index)
         store = Instr("store", (result,), expression.dtype, Access(buffer.name, index))
         builder.emit(store)
-        self._add_node(
+        self.add_node(
             buffer, "pointwise", symbols, [], Body(tuple(builder.instrs)), expression.where
         )
         self.values[name] = loading(buffer)
         self.bounds[name] = _LOAD
 
-    def _new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
+    def new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
+        """A computed buffer with this name, or the next free one like it."""
         if self.config.seed:
             wanted = f"buf{len(self.graph.inputs) + self._node_count}"
         name, count = wanted, 1
@@ -220,7 +218,7 @@ class _Lowering:
         self.buffers[name] = computed(name, shape, dtype)
         return self.buffers[name]
 
-    def _add_node(
+    def add_node(
         self,
         buffer: Buffer,
         kind: str,
@@ -249,125 +247,14 @@ class _Lowering:
 
     # equations ------------------------------------------------------------------------------------
     def _equation(self, eqn: Eqn) -> None:
-        if "dtype" in dict(eqn.params):
-            eqn = self._cast_operand(eqn)
         if eqn.op in VIEWS:
             self.values[eqn.out.name] = view(eqn)
-        elif eqn.op in REDUCTIONS:
-            self._reduction(eqn.op, eqn.args[0], eqn.param("axis"), eqn.out, eqn.where)
-        elif eqn.op == "mean":
-            self._mean(eqn.out.name, eqn.args[0], eqn.param("axis"), eqn.out, eqn.where)
-        elif eqn.op in ("var", "std"):
-            self._variance(eqn)
+        elif eqn.op in reducing.EQUATIONS:
+            reducing.reduction(self, eqn)
         elif eqn.op == "matmul":
             self._extern(eqn)
         else:
             self.values[eqn.out.name] = pointwise(eqn)
-
-    def _cast_operand(self, eqn: Eqn) -> Eqn:
-        """A reduction in another dtype than its operand's: of the operand cast first."""
-        (source,) = eqn.args
-        assert isinstance(source, Value)
-        cast = Value(f"{source.name}_as_{eqn.out.dtype}", source.shape, eqn.out.dtype)
-        self.values[cast.name] = pointwise(Eqn(cast, "cast", (source,), (), eqn.where))
-        return replace(eqn, args=(cast,))
-
-    def _reduction(
-        self,
-        kind: str,
-        source: Operand,
-        axis: tuple[int, ...] | None,
-        out: Value,
-        where: Where | None,
-    ) -> None:
-        assert isinstance(source, Value)
-        axes = _axes(source, axis)
-        count = math.prod(source.shape[k] for k in axes)
-        dtype = out.dtype
-        if dtype.kind == "b":
-            kind = {"sum": "max", "prod": "min"}.get(kind, kind)
-        if count == 0:
-            zero = REDUCTIONS[kind].identity(dtype) + dtype.type(0)
-            self.values[out.name] = filled(out.shape, literal(zero, dtype))
-            return
-        last = len(source.shape) - 1 in axes
-        order = planned_order(dtype, last, self.config.strict)
-        if count == 1 or (count <= UNROLL and math.prod(out.shape) > 1 and not self.config.seed):
-            self.values[out.name] = unrolled(kind, source, axes, out, order.form, where)
-            return
-        known = self.reductions.setdefault((kind, source.name, axes, dtype), out)
-        if known is not out:
-            self.values[out.name] = _same_reduction(known, out, axes)
-            return
-        reduced = [extent if k in axes else 1 for k, extent in enumerate(source.shape)]
-        kept = [1 if k in axes else extent for k, extent in enumerate(source.shape)]
-        outer, outer_index = loop_symbols("i", kept)
-        inner, inner_index = loop_symbols("r", reduced)
-        full = tuple(a + b for a, b in zip(outer_index, inner_index, strict=True))
-        buffer = self._new_buffer(out.name, out.shape, dtype)
-        builder = Builder(self.values)
-        element = builder.value(source.name, full)
-        total = builder.emit(Instr("reduce", (element,), dtype, kind=kind))
-        keeps = len(out.shape) == len(source.shape)
-        index = (
-            outer_index
-            if keeps
-            else tuple(outer_index[k] for k in range(len(full)) if k not in axes)
-        )
-        builder.emit(Instr("store", (total,), dtype, Access(buffer.name, index)))
-        body = Body(tuple(builder.instrs))
-        self._add_node(buffer, "reduction", outer, inner, body, where, order=order)
-        self.values[out.name] = loading(buffer)
-
-    def _mean(
-        self,
-        name: str,
-        source: Operand,
-        axis: tuple[int, ...] | None,
-        out: Value,
-        where: Where | None,
-    ) -> None:
-        """``name = sum(source) / n`` with one rounding for the division."""
-        assert isinstance(source, Value)
-        axes = _axes(source, axis)
-        count = math.prod(source.shape[k] for k in axes)
-        total = Value(f"{name}_sum", out.shape, out.dtype)
-        self._reduction("sum", source, axes, total, where)
-        self.values[name] = divided(total, count, where)
-
-    def _variance(self, eqn: Eqn) -> None:
-        """Two passes (semantics 6): the mean, then the mean of squared deviations."""
-        (source,) = eqn.args
-        assert isinstance(source, Value)
-        name, dtype, where = eqn.out.name, eqn.out.dtype, eqn.where
-        axis = eqn.param("axis")
-        axes = _axes(source, axis)
-        kept = tuple(1 if k in axes else extent for k, extent in enumerate(source.shape))
-        mean = Value(f"{name}_mean", kept, dtype)
-        self._mean(mean.name, source, axes, mean, where)
-        square = Value(f"{name}_square", source.shape, dtype)
-
-        def emit(builder: Builder, index: Indices) -> int:
-            away = builder.apply(
-                "subtract", [builder.value(source.name, index), builder.operand(mean, index)], dtype
-            )
-            return builder.apply("multiply", [away, away], dtype)
-
-        self.values[square.name] = Expression(source.shape, dtype, emit, None, where)
-        total = Value(f"{name}_sum", eqn.out.shape, dtype)
-        self._reduction("sum", square, axes, total, where)
-        count = math.prod(source.shape[k] for k in axes)
-        variance = divided(total, max(count - eqn.param("ddof"), 0), where)
-        if eqn.op == "var":
-            self.values[name] = variance
-            return
-        self.values[name] = Expression(
-            eqn.out.shape,
-            dtype,
-            lambda builder, index: builder.apply("sqrt", [variance.emit(builder, index)], dtype),
-            None,
-            where,
-        )
 
     def _operand_view(self, operand: Operand) -> View:
         """What an external call reads: a strided view of a buffer where there is one, no copy."""
@@ -401,8 +288,8 @@ class _Lowering:
             self.values[eqn.out.name] = filled(eqn.out.shape, literal(0, eqn.out.dtype))
             return
         operands = [self._operand_view(operand) for operand in eqn.args]
-        buffer_out = self._new_buffer(eqn.out.name, eqn.out.shape, eqn.out.dtype)
-        self._add_node(
+        buffer_out = self.new_buffer(eqn.out.name, eqn.out.shape, eqn.out.dtype)
+        self.add_node(
             buffer_out,
             "extern",
             [],
@@ -413,22 +300,3 @@ class _Lowering:
             operands=tuple(operands),
         )
         self.values[eqn.out.name] = loading(buffer_out)
-
-
-def _axes(source: Value, axis: tuple[int, ...] | None) -> tuple[int, ...]:
-    """The reduced axes; None means all of them."""
-    return tuple(range(len(source.shape))) if axis is None else axis
-
-
-def _same_reduction(known: Value, out: Value, axes: tuple[int, ...]) -> Expression:
-    """A reduction that an earlier one computes already, perhaps with other kept axes."""
-
-    def emit(builder: Builder, index: Indices) -> int:
-        if len(known.shape) > len(out.shape):
-            rest = iter(index)
-            index = tuple(ZERO if k in axes else next(rest) for k in range(len(known.shape)))
-        elif len(known.shape) < len(out.shape):
-            index = tuple(entry for k, entry in enumerate(index) if k not in axes)
-        return builder.value(known.name, index)
-
-    return Expression(out.shape, out.dtype, emit)

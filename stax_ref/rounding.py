@@ -271,6 +271,8 @@ _REDUCTIONS: dict[str, Callable[[Interval, int], Interval]] = {
     "mean": _mean,
     "max": _extreme(np.max),
     "min": _extreme(np.min),
+    "any": _extreme(np.max),
+    "all": _extreme(np.min),
 }
 
 

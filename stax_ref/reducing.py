@@ -1,0 +1,258 @@
+"""reducing: the nodes of reductions, and the reductions that consist of several.
+
+Takes one reduction equation of a graph; gives its value to the lowering, with the nodes that
+compute it. Holds the planned order of every reduction (semantics §3), the dtype it accumulates in,
+and how mean, variance and argmax are made of plain reductions. Not here: materialisation of other
+values (``lower``), partial results as data (``partials``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .compose import (
+    UNROLL,
+    Builder,
+    Expression,
+    Indices,
+    combined,
+    divided,
+    filled,
+    loading,
+    loop_symbols,
+    pointwise,
+    unrolled,
+)
+from .config import Config
+from .dtypes import BOOL, F32
+from .errors import Where
+from .graph import Eqn, Literal, Value, literal
+from .index import ZERO, Symbol
+from .node import Access, Body, Buffer, Instr
+from .ops import REDUCTIONS, planned_order
+
+Known = dict[tuple[object, ...], Value]
+"""Reductions computed so far, by kind, operand, axes and dtype."""
+
+_KINDS = {
+    "sum": "sum",
+    "prod": "prod",
+    "max": "max",
+    "min": "min",
+    "any": "max",
+    "all": "min",
+}
+"""Equations that are one reduction, and its name in ``ops.REDUCTIONS``."""
+
+_ON_BOOLS = {"sum": "max", "or": "max", "fmax": "max", "prod": "min", "and": "min", "fmin": "min"}
+"""The reduction of booleans that another one is."""
+
+_AVERAGES = frozenset({"mean", "var", "std"})
+
+EQUATIONS = frozenset(_KINDS) | _AVERAGES
+"""Names of the equations that are lowered here."""
+
+
+def passes(op: str) -> int:
+    """How often an equation of this name reads its operand."""
+    return 2 if op in ("var", "std") else 1
+
+
+class Lowering(Protocol):
+    """What a reduction needs of the lowering in progress."""
+
+    config: Config
+    values: dict[str, Expression]
+    reductions: Known
+
+    def new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
+        """A fresh buffer."""
+
+    def add_node(
+        self,
+        buffer: Buffer,
+        kind: str,
+        outer: Sequence[Symbol],
+        inner: Sequence[Symbol],
+        body: Body,
+        where: Where | None,
+        **extra: Any,
+    ) -> None:
+        """Append a node."""
+
+
+def accumulated(op: str, dtype: np.dtype) -> np.dtype:
+    """The dtype in which a reduction equation with a result of ``dtype`` accumulates.
+
+    Sums of float16 are float32 until their end, where they are rounded once (semantics §4).
+    """
+    wide = dtype == np.float16 and (op == "sum" or op in _AVERAGES)
+    return F32 if wide else dtype
+
+
+def reduction(lowering: Lowering, eqn: Eqn) -> None:
+    """Lower one equation whose name is in :data:`EQUATIONS`."""
+    (source,) = eqn.args
+    assert isinstance(source, Value)
+    out, where = eqn.out, eqn.where
+    axes = _axes(source, eqn.param("axis"))
+    source = _cast(lowering, source, out.dtype, where)
+    wide = accumulated(eqn.op, out.dtype)
+    source = _cast(lowering, source, wide, where)
+    initial = dict(eqn.params).get("initial")
+    total = out
+    if wide != out.dtype or initial is not None:
+        total = Value(f"{out.name}_{eqn.op}", out.shape, wide)
+    if eqn.op == "mean":
+        _mean(lowering, source, axes, total, where)
+    elif eqn.op in ("var", "std"):
+        _variance(lowering, eqn, source, axes, total)
+    else:
+        _one(lowering, _KINDS[eqn.op], source, axes, total, where)
+    if total is not out:
+        _finished(lowering, eqn, total, initial)
+
+
+def _axes(source: Value, axis: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The reduced axes; None means all of them."""
+    return tuple(range(len(source.shape))) if axis is None else axis
+
+
+def _cast(lowering: Lowering, source: Value, dtype: np.dtype, where: Where | None) -> Value:
+    """A reduction in another dtype than its operand's is one of the operand cast first."""
+    if source.dtype == dtype:
+        return source
+    cast = Value(f"{source.name}_as_{dtype}", source.shape, dtype)
+    lowering.values[cast.name] = pointwise(Eqn(cast, "cast", (source,), (), where))
+    return cast
+
+
+def _finished(lowering: Lowering, eqn: Eqn, total: Value, initial: Literal | None) -> None:
+    """The last steps: join the initial value, round to the dtype of the result."""
+    kind = REDUCTIONS[_kind(_KINDS[eqn.op], total.dtype)] if initial is not None else None
+
+    def emit(builder: Builder, index: Indices) -> int:
+        result = builder.value(total.name, index)
+        if kind is not None and initial is not None:
+            first = builder.constant(initial.value, total.dtype)
+            result = combined(builder, kind.combine, first, result, total.dtype)
+        if total.dtype != eqn.out.dtype:
+            result = builder.apply("cast", [result], eqn.out.dtype)
+        return result
+
+    out = eqn.out
+    lowering.values[out.name] = Expression(out.shape, out.dtype, emit, None, eqn.where)
+
+
+def _kind(kind: str, dtype: np.dtype) -> str:
+    return _ON_BOOLS.get(kind, kind) if dtype == BOOL else kind
+
+
+def _one(
+    lowering: Lowering,
+    kind: str,
+    source: Value,
+    axes: tuple[int, ...],
+    out: Value,
+    where: Where | None,
+) -> None:
+    """One plain reduction: a constant, an expression, or a node with a buffer of its own."""
+    count = math.prod(source.shape[k] for k in axes)
+    dtype = out.dtype
+    kind = _kind(kind, dtype)
+    if count == 0:
+        nothing = REDUCTIONS[kind].identity(dtype) + dtype.type(0)
+        lowering.values[out.name] = filled(out.shape, literal(nothing, dtype))
+        return
+    seed = lowering.config.seed
+    order = planned_order(dtype, len(source.shape) - 1 in axes, lowering.config.strict)
+    if count == 1 or (count <= UNROLL and math.prod(out.shape) > 1 and not seed):
+        lowering.values[out.name] = unrolled(kind, source, axes, out, order.form, where)
+        return
+    known = lowering.reductions.setdefault((kind, source.name, axes, dtype), out)
+    if known is not out:
+        lowering.values[out.name] = _same(known, out, axes)
+        return
+    reduced = [extent if k in axes else 1 for k, extent in enumerate(source.shape)]
+    kept = [1 if k in axes else extent for k, extent in enumerate(source.shape)]
+    outer, outer_index = loop_symbols("i", kept)
+    inner, inner_index = loop_symbols("r", reduced)
+    full = tuple(a + b for a, b in zip(outer_index, inner_index, strict=True))
+    buffer = lowering.new_buffer(out.name, out.shape, dtype)
+    builder = Builder(lowering.values)
+    element = builder.value(source.name, full)
+    total = builder.emit(Instr("reduce", (element,), dtype, kind=kind))
+    keeps = len(out.shape) == len(source.shape)
+    index = outer_index
+    if not keeps:
+        index = tuple(outer_index[k] for k in range(len(full)) if k not in axes)
+    builder.emit(Instr("store", (total,), dtype, Access(buffer.name, index)))
+    body = Body(tuple(builder.instrs))
+    lowering.add_node(buffer, "reduction", outer, inner, body, where, order=order)
+    lowering.values[out.name] = loading(buffer)
+
+
+def _same(known: Value, out: Value, axes: tuple[int, ...]) -> Expression:
+    """A reduction that an earlier one computes already, perhaps with other kept axes."""
+
+    def emit(builder: Builder, index: Indices) -> int:
+        if len(known.shape) > len(out.shape):
+            rest = iter(index)
+            index = tuple(ZERO if k in axes else next(rest) for k in range(len(known.shape)))
+        elif len(known.shape) < len(out.shape):
+            index = tuple(entry for k, entry in enumerate(index) if k not in axes)
+        return builder.value(known.name, index)
+
+    return Expression(out.shape, out.dtype, emit)
+
+
+# means and variances ------------------------------------------------------------------------------
+def _mean(
+    lowering: Lowering,
+    source: Value,
+    axes: tuple[int, ...],
+    out: Value,
+    where: Where | None,
+) -> None:
+    """``out = sum(source) / n`` with one rounding for the division."""
+    count = math.prod(source.shape[k] for k in axes)
+    total = Value(f"{out.name}_sum", out.shape, out.dtype)
+    _one(lowering, "sum", source, axes, total, where)
+    lowering.values[out.name] = divided(total, count, where)
+
+
+def _variance(
+    lowering: Lowering, eqn: Eqn, source: Value, axes: tuple[int, ...], out: Value
+) -> None:
+    """Two passes (semantics 6): the mean, then the mean of squared deviations."""
+    name, dtype, where = out.name, out.dtype, eqn.where
+    kept = tuple(1 if k in axes else extent for k, extent in enumerate(source.shape))
+    mean = Value(f"{name}_mean", kept, dtype)
+    _mean(lowering, source, axes, mean, where)
+    square = Value(f"{name}_square", source.shape, dtype)
+
+    def squared(builder: Builder, index: Indices) -> int:
+        away = builder.apply(
+            "subtract", [builder.value(source.name, index), builder.operand(mean, index)], dtype
+        )
+        return builder.apply("multiply", [away, away], dtype)
+
+    lowering.values[square.name] = Expression(source.shape, dtype, squared, None, where)
+    total = Value(f"{name}_sum", out.shape, dtype)
+    _one(lowering, "sum", square, axes, total, where)
+    count = math.prod(source.shape[k] for k in axes)
+    variance = divided(total, max(count - eqn.param("ddof"), 0), where)
+    if eqn.op == "var":
+        lowering.values[name] = variance
+        return
+    lowering.values[name] = Expression(
+        out.shape,
+        dtype,
+        lambda builder, index: builder.apply("sqrt", [variance.emit(builder, index)], dtype),
+        None,
+        where,
+    )
