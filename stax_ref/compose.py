@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .composites import COMPOSITES
 from .errors import Where
 from .graph import Eqn, Literal, Operand, Value, literal
 from .index import ZERO, Index, Symbol, c_strides, constant, digits, flatten, variable
@@ -24,7 +25,10 @@ Indices = tuple[Index, ...]
 UNROLL = 8
 """Reductions over at most this many elements become pointwise; the planned tree is the same."""
 
-_RENAMED = {"true_divide": "divide"}
+_RENAMED = {"true_divide": "divide", "float_power": "power", "fabs": "absolute"}
+_IDENTITIES = frozenset({"positive", "conjugate"})
+_OF_INTEGERS = frozenset({"floor", "ceil", "trunc"})
+"""Whole numbers already, so these give their operand."""
 
 
 class Builder:
@@ -121,16 +125,19 @@ def pointwise(eqn: Eqn) -> Expression:
 
     def emit(builder: Builder, index: Indices) -> int:
         args = [builder.operand(a, index) for a in eqn.args]
-        if op == "positive" or (op == "absolute" and dtype.kind == "b"):
+        have = eqn.args[0].dtype
+        if op in _IDENTITIES or (op in _OF_INTEGERS and have.kind != "f"):
             return args[0]
-        if op == "square":
-            return builder.apply("multiply", [args[0], args[0]], dtype)
-        if op == "reciprocal":
-            return builder.apply("divide", [builder.constant(1, dtype), args[0]], dtype)
-        if op == "power":
+        if op in ("isnan", "isinf", "isfinite") and have.kind != "f":
+            return builder.constant(op == "isfinite", dtype)
+        if op in COMPOSITES:
+            return COMPOSITES[op](builder, args, dtype)
+        if op == "power" and len(args) == 1:
             return _power(builder, args[0], eqn.param("exponent"), dtype)
-        if op in _BOOL_FORM and eqn.args[0].dtype.kind == "b":
-            return builder.apply(_BOOL_FORM[op], args, dtype)
+        if have.kind == "b":
+            if op == "absolute":
+                return args[0]
+            return builder.apply(_BOOL_FORM.get(op, op), args, dtype)
         return builder.apply(op, args, dtype)
 
     return Expression(eqn.out.shape, dtype, emit, None, eqn.where)
@@ -141,7 +148,13 @@ _BOOL_FORM = {
     "multiply": "logical_and",
     "maximum": "logical_or",
     "minimum": "logical_and",
+    "fmax": "logical_or",
+    "fmin": "logical_and",
     "not_equal": "logical_xor",
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+    "invert": "logical_not",
 }
 
 

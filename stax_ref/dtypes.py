@@ -1,21 +1,34 @@
-"""The dtypes Stax carries, their short names, and NumPy's promotion asked of NumPy itself.
+"""The dtypes Stax carries, their short names, and the dtypes of Python's own numbers.
 
 Takes NumPy dtypes and Python scalar types; gives canonical ``numpy.dtype`` objects and short names
 (``f32``) for printing and for C. Holds no promotion table: ``ufunc.resolve_dtypes`` *is* the rule,
-weak Python scalars (NEP 50) included. Not here: values and casts (``ops``).
+weak Python scalars (NEP 50) included. Not here: values and casts (``meaning``).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-F32 = np.dtype(np.float32)
-F64 = np.dtype(np.float64)
-I32 = np.dtype(np.int32)
-I64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
+I8, I16, I32, I64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
+U8, U16, U32, U64 = (np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
+F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
 
-SHORT: dict[np.dtype, str] = {F32: "f32", F64: "f64", I32: "i32", I64: "i64", BOOL: "bool"}
+SHORT: dict[np.dtype, str] = {
+    BOOL: "bool",
+    I8: "i8",
+    I16: "i16",
+    I32: "i32",
+    I64: "i64",
+    U8: "u8",
+    U16: "u16",
+    U32: "u32",
+    U64: "u64",
+    F16: "f16",
+    F32: "f32",
+    F64: "f64",
+}
+"""Every carried dtype and its short name."""
 
 _WEAK_DTYPE: dict[type, np.dtype] = {bool: BOOL, int: I64, float: F64}
 
@@ -23,6 +36,11 @@ _WEAK_DTYPE: dict[type, np.dtype] = {bool: BOOL, int: I64, float: F64}
 def is_supported(dtype: np.dtype) -> bool:
     """True when Stax carries this dtype (native byte order)."""
     return dtype in SHORT and dtype.isnative
+
+
+def is_integer(dtype: np.dtype) -> bool:
+    """True for signed and unsigned integers, not for bool."""
+    return dtype.kind in "iu"
 
 
 def supported_names() -> str:

@@ -50,21 +50,28 @@ class Recording:
 
     Args:
         externs: results of external calls by buffer; made once, handed to every later rung.
-        flags: bit 1, an integer division met a zero divisor; bit 2, it overflowed (semantics 3).
+        flags: bit 1, an integer division met a zero divisor; bit 2, it overflowed; bit 8, an
+            integer was raised to a negative power (semantics 3).
     """
 
     externs: dict[str, np.ndarray] = field(default_factory=dict)
     flags: int = 0
 
     def notice(self, op: str, args: Sequence[Any]) -> None:
-        """Remember a zero divisor of an integer division, and its one overflow."""
-        if op not in ("floor_divide", "remainder"):
+        """Remember what integers cannot divide by, and powers they cannot have."""
+        if op not in ("floor_divide", "remainder", "fmod", "power"):
+            return
+        dtype = np.asarray(args[0]).dtype
+        if dtype.kind == "f":
+            return
+        if op == "power":
+            self.flags |= 8 * bool(np.any(np.less(args[1], 0)))
             return
         if not np.all(args[1]):
             self.flags |= 1
-        smallest = np.iinfo(np.asarray(args[0]).dtype).min
-        if op == "floor_divide" and np.any((args[0] == smallest) & (args[1] == -1)):
-            self.flags |= 2
+        if op == "floor_divide" and dtype.kind == "i":
+            overflow = (args[0] == np.iinfo(dtype).min) & (args[1] == -1)
+            self.flags |= 2 * bool(np.any(overflow))
 
 
 POISON = 0xFF

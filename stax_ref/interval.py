@@ -157,7 +157,7 @@ def pointwise(op: str, args: Sequence[Interval], dtype: np.dtype) -> Interval:
         return Interval(np.asarray(sure & ~lost), np.asarray(possible | lost))
     if dtype == BOOL:
         return corners(getattr(np, op), *args)
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         return _integers(op, args, dtype)
     if op not in _FLOATS:
         raise InvariantError(f"{op} has no rule for its rounding")

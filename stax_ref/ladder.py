@@ -207,7 +207,7 @@ def within(name: str, plain: np.ndarray, planned: np.ndarray, bound: np.ndarray)
     with np.errstate(all="ignore"):
         a, b = plain.astype(np.float64), planned.astype(np.float64)
         exact = (a == b) | (np.isnan(a) & np.isnan(b))
-        if plain.dtype.kind == "i":
+        if plain.dtype.kind in "iu":
             exact = plain == planned
         distance = np.where(exact, 0.0, np.abs(a - b))
         bad = ~(exact | (distance <= bound) | np.isposinf(bound))

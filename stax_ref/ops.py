@@ -6,10 +6,15 @@ Meaning
     contracted, reassociated or assumed away (no fast-math).
 2.  ``maximum``/``minimum``: NaN propagates; +0.0 is greater than -0.0. NumPy itself leaves the sign
     of such a zero to position and length, so against NumPy the sign of a zero is exempt.
-3.  Integers wrap at their declared width after every operation. ``floor_divide`` and ``remainder``
-    by zero and INT_MIN // -1 do not trap: they raise a flag and give NumPy's value.
-4.  Elementary functions are fixed sequences of IEEE operations (``elementary``), so the oracle and
-    every backend give the same bits; against NumPy they hold the published ulp.
+3.  Integers wrap at their declared width after every operation. ``floor_divide``, ``remainder``
+    and ``fmod`` by zero and INT_MIN // -1 do not trap: they raise a flag and give NumPy's value. An
+    integer to a negative power raises a flag too. A shift by the width or more, or by a negative
+    number, gives 0, or the sign. Conversions from float have one table (``meaning.cast``).
+    float16: every operation is computed in float32 and rounded once to float16.
+4.  exp, log and tanh are fixed sequences of IEEE operations (``elementary``), so the oracle and
+    every backend give the same bits. Every other function is the C library's function of doubles,
+    called by the oracle and by kernels alike (``libm``) and rounded once. Against NumPy both hold
+    a stated ulp.
 5.  A reduction's order belongs to its node (:class:`Order`). It follows from the dtype, the logical
     reduced extents and whether the last logical axis is reduced; never from strides, fusion,
     tiling, device, instruction set or thread count:
@@ -29,7 +34,7 @@ Meaning
 8.  A result on an empty axis is NumPy's: 0 for sum, 1 for prod, an error for max and min.
 
 Takes nothing; gives :data:`OPS` and :data:`REDUCTIONS`. Not here: how NumPy's functions map to
-these operations (``trace``), the elementary sequences, any code generation.
+these operations (``functions``), the elementary sequences, any code generation.
 """
 
 from __future__ import annotations
@@ -40,13 +45,15 @@ from typing import Any
 
 import numpy as np
 
-from . import elementary
-from .dtypes import F32, F64, I32, I64
+from . import libm, meaning
+from .dtypes import BOOL, F64, I64, SHORT, U8, U64
+from .meaning import cast as cast
 
 ORDER_VERSION = 1
 CHUNK = 4096
 ROWS = 256
-LANES: dict[np.dtype, int] = {F32: 32, F64: 16, I32: 32, I64: 16}
+LANES: dict[np.dtype, int] = {dtype: 16 if dtype in (F64, I64, U64) else 32 for dtype in SHORT}
+"""Accumulators of a chunk: two registers of 512 bits, whose lanes have 32 or 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,13 @@ class Op:
 
     Args:
         name: its name, NumPy's where NumPy has it.
-        kind: ``arithmetic``, ``compare``, ``logic``, ``elementary``, ``select`` or ``cast``.
-        arity: number of operands, all of one dtype (``where``: the first is bool).
+        kind: ``arithmetic``, ``compare``, ``logic``, ``bitwise``, ``rounding``, ``predicate``,
+            ``elementary``, ``libm``, ``select`` or ``cast``.
+        arity: number of operands, all of one dtype (``where``: the first is bool; ``ldexp``: the
+            second is int32).
         numpy: the planned meaning on arrays of the operand dtype.
         meaning: one line of text.
+        dtypes: kinds of operand dtypes it takes, as letters of ``np.dtype.kind``.
         heavy: too dear to recompute on a CPU (seed §6.6, the cost model of materialisation).
     """
 
@@ -96,58 +106,76 @@ class Op:
     arity: int
     numpy: Callable[..., Any]
     meaning: str
+    dtypes: str
     heavy: bool = False
 
-
-def _maximum(a: Any, b: Any) -> Any:
-    """np.maximum with +0.0 > -0.0; a NaN operand gives NaN (semantics 2)."""
-    result = np.maximum(a, b)
-    if result.dtype.kind != "f":
-        return result
-    both_zero = (a == 0) & (b == 0)
-    return np.where(both_zero, np.where(np.signbit(a), b, a), result)
+    def result(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of its result for operands of ``dtype``; ``cast`` may have any."""
+        if self.kind in ("compare", "logic", "predicate"):
+            return BOOL
+        return U8 if self.name == "bitwise_count" else dtype
 
 
-def _minimum(a: Any, b: Any) -> Any:
-    """np.minimum with -0.0 < +0.0; a NaN operand gives NaN (semantics 2)."""
-    result = np.minimum(a, b)
-    if result.dtype.kind != "f":
-        return result
-    both_zero = (a == 0) & (b == 0)
-    return np.where(both_zero, np.where(np.signbit(a), a, b), result)
-
-
-def _elementary(name: str) -> Callable[[Any], Any]:
-    return lambda x: elementary.evaluate(name, np.asarray(x))
+def _libm(name: str, arity: int) -> Op:
+    text = f"the C library's {libm.SYMBOLS[name][0]} of doubles, rounded once"
+    return Op(name, "libm", arity, meaning.from_libm(name), text, "f", True)
 
 
 _TABLE: tuple[Op, ...] = (
-    Op("add", "arithmetic", 2, np.add, "a + b"),
-    Op("subtract", "arithmetic", 2, np.subtract, "a - b"),
-    Op("multiply", "arithmetic", 2, np.multiply, "a * b"),
-    Op("divide", "arithmetic", 2, np.true_divide, "a / b, floats only"),
-    Op("floor_divide", "arithmetic", 2, np.floor_divide, "a // b, integers only here"),
-    Op("remainder", "arithmetic", 2, np.remainder, "a % b with the sign of b, integers only here"),
-    Op("negative", "arithmetic", 1, np.negative, "-a"),
-    Op("absolute", "arithmetic", 1, np.absolute, "|a|; the smallest integer stays itself"),
-    Op("sqrt", "arithmetic", 1, np.sqrt, "correctly rounded square root"),
-    Op("maximum", "arithmetic", 2, _maximum, "the larger; NaN wins; +0.0 > -0.0"),
-    Op("minimum", "arithmetic", 2, _minimum, "the smaller; NaN wins; -0.0 < +0.0"),
-    Op("equal", "compare", 2, np.equal, "a == b, false for NaN"),
-    Op("not_equal", "compare", 2, np.not_equal, "a != b, true for NaN"),
-    Op("less", "compare", 2, np.less, "a < b, false for NaN"),
-    Op("less_equal", "compare", 2, np.less_equal, "a <= b, false for NaN"),
-    Op("greater", "compare", 2, np.greater, "a > b, false for NaN"),
-    Op("greater_equal", "compare", 2, np.greater_equal, "a >= b, false for NaN"),
-    Op("logical_and", "logic", 2, np.logical_and, "both"),
-    Op("logical_or", "logic", 2, np.logical_or, "at least one"),
-    Op("logical_xor", "logic", 2, np.logical_xor, "exactly one"),
-    Op("logical_not", "logic", 1, np.logical_not, "not a"),
-    Op("exp", "elementary", 1, _elementary("exp"), "e to the a", heavy=True),
-    Op("log", "elementary", 1, _elementary("log"), "natural logarithm", heavy=True),
-    Op("tanh", "elementary", 1, _elementary("tanh"), "hyperbolic tangent", heavy=True),
-    Op("where", "select", 3, np.where, "b where a is true, else c"),
-    Op("cast", "cast", 1, np.copy, "a converted to the dtype of the result, as astype does"),
+    Op("add", "arithmetic", 2, np.add, "a + b", "iuf"),
+    Op("subtract", "arithmetic", 2, np.subtract, "a - b", "iuf"),
+    Op("multiply", "arithmetic", 2, np.multiply, "a * b", "iuf"),
+    Op("divide", "arithmetic", 2, np.true_divide, "a / b", "f"),
+    Op("floor_divide", "arithmetic", 2, np.floor_divide, "a // b; zero divisor: 0, flag 1", "iuf"),
+    Op("remainder", "arithmetic", 2, np.remainder, "a % b with the sign of b", "iuf"),
+    Op("fmod", "arithmetic", 2, np.fmod, "a % b with the sign of a", "iuf"),
+    Op("negative", "arithmetic", 1, np.negative, "-a", "iuf"),
+    Op("absolute", "arithmetic", 1, np.absolute, "|a|; the smallest integer stays", "iuf"),
+    Op("sign", "arithmetic", 1, np.sign, "-1, 0 or 1; NaN stays, -0.0 gives 0.0", "iuf"),
+    Op("sqrt", "arithmetic", 1, np.sqrt, "correctly rounded square root", "f"),
+    Op("maximum", "arithmetic", 2, meaning.maximum, "the larger; NaN wins; +0.0 > -0.0", "iuf"),
+    Op("minimum", "arithmetic", 2, meaning.minimum, "the smaller; NaN wins; -0.0 < +0.0", "iuf"),
+    Op("fmax", "arithmetic", 2, meaning.fmax, "the larger; NaN loses; +0.0 > -0.0", "iuf"),
+    Op("fmin", "arithmetic", 2, meaning.fmin, "the smaller; NaN loses; -0.0 < +0.0", "iuf"),
+    Op("heaviside", "arithmetic", 2, np.heaviside, "0, b or 1 for a below, at, above 0", "f"),
+    Op("copysign", "arithmetic", 2, np.copysign, "|a| with the sign of b", "f"),
+    Op("nextafter", "arithmetic", 2, np.nextafter, "the next float from a towards b", "f"),
+    Op("spacing", "arithmetic", 1, np.spacing, "distance to the next float away from 0", "f"),
+    Op("ldexp", "arithmetic", 2, np.ldexp, "a * 2**b, one rounding; b is int32", "f"),
+    Op("gcd", "arithmetic", 2, np.gcd, "greatest common divisor, not negative", "iu"),
+    Op("lcm", "arithmetic", 2, np.lcm, "least common multiple, not negative", "iu"),
+    Op("equal", "compare", 2, np.equal, "a == b, false for NaN", "biuf"),
+    Op("not_equal", "compare", 2, np.not_equal, "a != b, true for NaN", "biuf"),
+    Op("less", "compare", 2, np.less, "a < b, false for NaN", "biuf"),
+    Op("less_equal", "compare", 2, np.less_equal, "a <= b, false for NaN", "biuf"),
+    Op("greater", "compare", 2, np.greater, "a > b, false for NaN", "biuf"),
+    Op("greater_equal", "compare", 2, np.greater_equal, "a >= b, false for NaN", "biuf"),
+    Op("logical_and", "logic", 2, np.logical_and, "both", "biuf"),
+    Op("logical_or", "logic", 2, np.logical_or, "at least one", "biuf"),
+    Op("logical_xor", "logic", 2, np.logical_xor, "exactly one", "biuf"),
+    Op("logical_not", "logic", 1, np.logical_not, "not a", "biuf"),
+    Op("bitwise_and", "bitwise", 2, np.bitwise_and, "a & b", "iu"),
+    Op("bitwise_or", "bitwise", 2, np.bitwise_or, "a | b", "iu"),
+    Op("bitwise_xor", "bitwise", 2, np.bitwise_xor, "a ^ b", "iu"),
+    Op("invert", "bitwise", 1, np.invert, "~a", "iu"),
+    Op("left_shift", "bitwise", 2, np.left_shift, "a << b; 0 if b is no bit of a", "iu"),
+    Op("right_shift", "bitwise", 2, np.right_shift, "a >> b; the sign if b is no bit of a", "iu"),
+    Op("bitwise_count", "bitwise", 1, np.bitwise_count, "ones in |a|, as uint8", "iu"),
+    Op("floor", "rounding", 1, np.floor, "down to a whole number", "f"),
+    Op("ceil", "rounding", 1, np.ceil, "up to a whole number", "f"),
+    Op("trunc", "rounding", 1, np.trunc, "towards 0 to a whole number", "f"),
+    Op("rint", "rounding", 1, np.rint, "to the nearest whole number, ties to even", "f"),
+    Op("isnan", "predicate", 1, np.isnan, "a is NaN", "f"),
+    Op("isinf", "predicate", 1, np.isinf, "a is infinite", "f"),
+    Op("isfinite", "predicate", 1, np.isfinite, "a is neither infinite nor NaN", "f"),
+    Op("signbit", "predicate", 1, np.signbit, "the sign bit of a is set", "f"),
+    Op("exp", "elementary", 1, meaning.sequence("exp"), "e to the a", "f", True),
+    Op("log", "elementary", 1, meaning.sequence("log"), "natural logarithm", "f", True),
+    Op("tanh", "elementary", 1, meaning.sequence("tanh"), "hyperbolic tangent", "f", True),
+    Op("power", "libm", 2, meaning.power, "a to the b; integers wrap, b < 0: flag 8", "iuf", True),
+    *(_libm(name, arity) for name, (_, arity) in libm.SYMBOLS.items() if name != "power"),
+    Op("where", "select", 3, np.where, "b where a is true, else c", "biuf"),
+    Op("cast", "cast", 1, np.copy, "a converted to the dtype of the result, as astype", "biuf"),
 )
 
 OPS: dict[str, Op] = {op.name: op for op in _TABLE}
@@ -167,21 +195,6 @@ def apply(name: str, args: tuple[Any, ...], dtype: np.dtype) -> Any:
     if name == "cast":
         return cast(args[0], dtype)
     return OPS[name].numpy(*args)
-
-
-def cast(value: Any, dtype: np.dtype) -> Any:
-    """``value.astype(dtype)``; NaN and out-of-range floats give the smallest integer.
-
-    That is what x86 conversion instructions give, and what NumPy gives on x86 for 64-bit results.
-    NumPy's 32-bit results of out-of-range values vary with the vector path; here there is one rule.
-    """
-    array = np.asarray(value)
-    if array.dtype.kind == "f" and dtype.kind == "i":
-        info = np.iinfo(dtype)
-        low, high = float(info.min), -float(info.min)
-        inside = (array >= low) & (array < high)
-        return np.where(inside, np.where(inside, array, 0).astype(dtype), info.min)
-    return array.astype(dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ def reproduction(graph: Graph) -> str:
 
 
 def _scalar(dtype: np.dtype) -> str:
-    return {"f": "0.5", "i": "3", "b": "True"}[dtype.kind]
+    return {"f": "0.5", "i": "3", "u": "3", "b": "True"}[dtype.kind]
 
 
 def _random(shape: tuple[int, ...], dtype: np.dtype) -> str:

@@ -99,7 +99,7 @@ def _distance(value: np.ndarray, planned: Interval) -> np.ndarray:
     far = np.where(np.isnan(far), np.inf, far)
     if value.dtype.kind == "f":
         far = np.nextafter(far, np.inf)
-    elif value.dtype.kind == "i":
+    elif value.dtype.kind in "iu":
         info = np.iinfo(value.dtype)
         far = np.where((low == info.min) & (high == info.max), np.inf, far)
     return np.asarray(np.where(same, 0.0, far))
@@ -182,7 +182,7 @@ def _few(combine: Any, x: Interval) -> Interval:
 def _sum(x: Interval, depth: int) -> Interval:
     """Sums of rows; exact for one element, for two, and for integers that the dtype can hold."""
     dtype, count = x.low.dtype, x.low.shape[-1]
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         return _integer_sum(x)
     if count in (1, 2):
         return _few(np.add, x)
@@ -216,7 +216,7 @@ def _integer_sum(x: Interval) -> Interval:
 def _product(x: Interval, depth: int) -> Interval:
     """Products of rows, by halves in a wider dtype."""
     dtype, count = x.low.dtype, x.low.shape[-1]
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         return _integer_product(x)
     if count == 0:
         return known(np.ones(x.low.shape[:-1]), dtype)
@@ -287,9 +287,9 @@ def _matmul(a: Interval, b: Interval, plain: Sequence[Any], dtype: np.dtype) -> 
         return corners(np.matmul, a, b)
     pairs = list(zip(plain, (a, b), strict=True))
     same = all(_same_array(value, x) for value, x in pairs)
-    if same and (dtype.kind == "i" or all(_in_c_order(value) for value, _ in pairs)):
+    if same and (dtype.kind in "iu" or all(_in_c_order(value) for value, _ in pairs)):
         return known(np.matmul(*plain), dtype)
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         shape, info = np.shape(np.matmul(*plain)), np.iinfo(dtype)
         return Interval(np.full(shape, info.min, dtype), np.full(shape, info.max, dtype))
     depth = a.low.shape[-1]

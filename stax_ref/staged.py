@@ -98,8 +98,11 @@ def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
 def report_division(flags: int) -> None:
     """Do what NumPy does after an integer division by zero (bit 1) or its overflow (bit 2).
 
-    NumPy does it itself: it warns, raises or ignores as the caller's ``np.errstate`` says.
+    NumPy does it itself: it warns, raises or ignores as the caller's ``np.errstate`` says. An
+    integer to a negative power (bit 8) raises its ValueError.
     """
+    if flags & 8:
+        np.power(np.full(1, 2), np.full(1, -1))
     if flags & 1:
         np.floor_divide(np.ones(1, np.int64), np.zeros(1, np.int64))
     if flags & 2:

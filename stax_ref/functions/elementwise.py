@@ -24,14 +24,6 @@ MAX_EXPONENT = 64
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
-ON_BOOLS = {
-    "bitwise_and": "logical_and",
-    "bitwise_or": "logical_or",
-    "bitwise_xor": "logical_xor",
-    "invert": "logical_not",
-}
-
-
 _PYTHON_ARITHMETIC = frozenset(
     {
         "add",
@@ -87,14 +79,11 @@ def pointwise(
                 raise
             return _beyond_every_integer(recording, ufunc, inputs)
     out = carried(loop[ufunc.nin], f"np.{name}")
-    if name in ("floor_divide", "remainder") and out.kind == "f":
-        raise UnsupportedOperation(
-            f"np.{name} of floats is not supported inside a jitted function",
-            user_frame()[0],
-            "integer operands, or compute it outside",
-        )
     shape = broadcast(operands, f"np.{name}")
-    if name == "positive" and isinstance(operands[0], Value) and not operands[0].weak:
+    same = name in ("positive", "conjugate") or (
+        name in ("floor", "ceil", "trunc") and out.kind != "f"
+    )
+    if same and isinstance(operands[0], Value) and not operands[0].weak:
         return Tracer(recording, operands[0])
     result = recording.record(name, operands, shape, out, weak and operator)
     if weak and out == dtypes.I64:
@@ -151,19 +140,6 @@ def _follow_integers(
     )
 
 
-def on_bools(recording: Trace, name: str, inputs: Sequence[Any], operator: bool = False) -> Tracer:
-    """``& | ^ ~`` of bools as logic; of integers they are refused."""
-    for thing in inputs:
-        _, kind = describe(recording, thing)
-        if kind is not bool and kind != dtypes.BOOL:
-            raise UnsupportedOperation(
-                f"np.{name} of integers is not supported inside a jitted function",
-                user_frame()[0],
-                "arithmetic, or boolean operands",
-            )
-    return pointwise(recording, getattr(np, ON_BOOLS[name]), inputs, operator)
-
-
 def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) -> Any:
     """``base ** exponent`` for small constant integer exponents (and 0.5 by the operator)."""
     if isinstance(exponent, Tracer):
@@ -180,7 +156,7 @@ def power(recording: Trace, base: Any, exponent: Any, operator: bool = False) ->
     operand, base_kind = describe(recording, base)
     loop, weak = loop_dtypes(np.power, [base_kind, kind])
     dtype = carried(loop[2], "np.power")
-    if dtype.kind == "i" and number < 0:
+    if dtype.kind in "iu" and number < 0:
         raise ShapeError(
             "Integers to negative integer powers are not allowed.", user_frame()[0], "float base"
         )
@@ -242,7 +218,7 @@ def clip(recording: Trace, x: Any, a_min: Any = None, a_max: Any = None, **kwarg
     """``np.clip`` as maximum then minimum."""
     low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
     no_options("clip", kwargs)
-    if isinstance(x, Tracer) and x.dtype.kind == "i":
+    if isinstance(x, Tracer) and x.dtype.kind in "iu":
         info = np.iinfo(x.dtype)
         low = None if type(low) is int and low < info.min else low
         high = None if type(high) is int and high > info.max else high

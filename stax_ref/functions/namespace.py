@@ -16,7 +16,7 @@ from ..errors import UnsupportedOperation, user_frame
 from ..tracer import Trace
 from .contractions import dot, matmul
 from .creation import full_like, like
-from .elementwise import ON_BOOLS, cast, clip, on_bools, pointwise, power, where
+from .elementwise import cast, clip, pointwise, power, where
 from .operands import no_options
 from .reductions import reduce
 from .shapes import broadcast_to, expand_dims, getitem, permute, ravel, reshape, squeeze, swapaxes
@@ -24,9 +24,13 @@ from .shapes import broadcast_to, expand_dims, getitem, permute, ravel, reshape,
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
 
 _POINTWISE = (
-    "add subtract multiply true_divide floor_divide remainder negative positive absolute square "
-    "sqrt reciprocal exp log tanh maximum minimum equal not_equal less less_equal greater "
-    "greater_equal logical_and logical_or logical_xor logical_not"
+    "add subtract multiply true_divide floor_divide remainder fmod negative positive conjugate "
+    "absolute fabs sign square sqrt reciprocal maximum minimum fmax fmin heaviside copysign "
+    "nextafter spacing gcd lcm equal not_equal less less_equal greater greater_equal logical_and "
+    "logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert left_shift "
+    "right_shift bitwise_count floor ceil trunc rint isnan isinf isfinite signbit exp log tanh sin "
+    "cos tan arcsin arccos arctan arctan2 sinh cosh arcsinh arccosh arctanh exp2 expm1 log2 log10 "
+    "log1p cbrt hypot logaddexp logaddexp2 deg2rad radians rad2deg degrees float_power"
 ).split()
 _REDUCTIONS = ("sum", "prod", "max", "min", "mean", "var", "std")
 _REDUCE_METHODS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
@@ -60,8 +64,6 @@ def call_ufunc(
         return matmul(recording, *inputs)
     if name == "power":
         return power(recording, *inputs)
-    if name in ON_BOOLS:
-        return on_bools(recording, name, inputs, operator)
     if name not in _POINTWISE and name != "divide":
         raise _unsupported_function(f"np.{name}")
     return pointwise(recording, ufunc, inputs, operator)

@@ -42,7 +42,7 @@ def convert(recording: Trace, thing: Any, operand: Operand | None, dtype: np.dty
         return operand if operand.dtype == dtype else literal(operand.value, dtype)
     if operand.dtype == dtype:
         return operand
-    if operand.weak and operand.dtype == dtypes.I64 and dtype.kind == "i":
+    if operand.weak and operand.dtype == dtypes.I64 and dtype.kind in "iu":
         info = np.iinfo(dtype)
         recording.limit(operand, int(info.min), int(info.max))
     return recording.record("cast", (operand,), operand.shape, dtype)._value
