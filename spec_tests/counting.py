@@ -62,7 +62,7 @@ def moved_bytes(plan: Plan, arguments: Sequence[object]) -> int:
     )
     for step in plan.steps:
         if isinstance(step, Extern):
-            touched = {*(view.buffer for view in step.operands), step.buffer}
+            touched = {*(view.buffer for view in step.operands), *step.buffers}
             total += sum(plan.buffer(name).nbytes for name in touched)
     return total
 

@@ -148,7 +148,8 @@ def _steps(
         elif instruction.op == "call":
             step = externs[instruction.names[0]]
             ins = tuple(_operand(plan, view, numbers) for view in step.operands)
-            yield ("call", _callable(step), ins, (_whole(plan, step.buffer, numbers),))
+            outs = tuple(_whole(plan, name, numbers) for name in step.buffers)
+            yield ("call", _callable(step), ins, outs)
 
 
 def _operand(plan: Plan, view: View, numbers: dict[str, int]) -> tuple[Any, ...]:
@@ -167,16 +168,16 @@ def _whole(plan: Plan, name: str, numbers: dict[str, int]) -> tuple[Any, ...]:
 
 
 def _callable(step: Extern) -> Callable[..., None]:
-    """The external call on views: operands, then the output that it fills."""
-    function = getattr(np, step.function)
+    """The external call on views: operands, then the results that it fills."""
+    count = len(step.operands)
 
     def call(*views: Any) -> None:
-        *operands, out = views
+        operands, outs = views[:count], views[count:]
         known = _recorded.stack[-1] if _recorded.stack else {}
-        if step.buffer in known:
-            out[...] = known[step.buffer].reshape(out.shape)
+        if all(name in known for name in step.buffers):
+            for name, out in zip(step.buffers, outs, strict=True):
+                out[...] = known[name]
         else:
-            with np.errstate(all="ignore"):
-                function(*operands, out=out)
+            step.call.fill(operands, outs, step.results)
 
     return call

@@ -117,7 +117,7 @@ class Edges:
     @property
     def writer(self) -> dict[str, str]:
         """Buffer name to the name of the node that writes it."""
-        return {record.node.buffer: record.node.name for record in self.records}
+        return {name: record.node.name for record in self.records for name in record.node.buffers}
 
     def predecessors(self) -> dict[str, tuple[str, ...]]:
         """Per node the nodes that must run before it, weak dependences included."""
@@ -173,7 +173,7 @@ def _record(
             WholeDep(_current(view.buffer, renamed), buffers[view.buffer].size)
             for view in node.operands
         ]
-        writes: list[DataDep] = [WholeDep(node.buffer, buffers[node.buffer].size)]
+        writes: list[DataDep] = [WholeDep(name, buffers[name].size) for name in node.buffers]
         return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), (), ((), ()), ())
     recorder = _Recorder()
     run(node.body, recorder)
@@ -284,7 +284,7 @@ def _live(records: Sequence[Record], outputs: Sequence[str]) -> tuple[Record, ..
     needed = set(outputs)
     kept: list[Record] = []
     for record in reversed(records):
-        if record.node.buffer in needed or record.node.mutates is not None:
+        if needed & set(record.node.buffers) or record.node.mutates is not None:
             kept.append(record)
             needed |= {dep.buffer for dep in record.reads}
     names = {record.node.name for record in kept}

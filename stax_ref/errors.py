@@ -7,7 +7,8 @@
     │   ├── ValueDependent           a branch, loop or conversion needs a value not known yet
     │   └── UnsupportedOperation     NumPy has it, Stax does not
     ├── ShapeError (ValueError)      shapes or axes that NumPy refuses too
-    │   └── AxisError (IndexError)   an axis the array does not have, as NumPy's AxisError
+    │   ├── AxisError (IndexError)   an axis the array does not have, as NumPy's AxisError
+    │   └── LinAlgError              a matrix that NumPy's linear algebra refuses, as NumPy's own
     ├── IndexingError (IndexError)   indices that NumPy refuses too
     ├── DtypeError (TypeError)       dtypes that NumPy refuses too, or that Stax does not carry
     ├── ConfigError (ValueError)     an option, variable or argument of Stax itself is wrong
@@ -25,6 +26,8 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass, field
+
+import numpy as np
 
 _OWN_DIRECTORY = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -110,6 +113,10 @@ class ShapeError(StaxError, ValueError):
 
 class AxisError(ShapeError, IndexError):
     """An axis the array does not have."""
+
+
+class LinAlgError(ShapeError, np.linalg.LinAlgError):
+    """A shape that NumPy's linear algebra refuses."""
 
 
 class IndexingError(StaxError, IndexError):

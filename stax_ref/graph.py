@@ -72,7 +72,18 @@ class Eqn:
         """The parameter of this name."""
         return dict(self.params)[name]
 
+    @property
+    def label(self) -> str:
+        """What its result is called when the user gave it no name."""
+        if self.op == "extern":
+            return str(self.param("call").label(self.param("result")))
+        return self.op
+
     def __str__(self) -> str:
+        if self.op == "extern":
+            call, names = self.param("call"), [str(getattr(a, "name", a)) for a in self.args]
+            part = "" if call.count is None else f"[{self.param('result')}]"
+            return f"{self.out.name}: {self.out.type_text} = extern {call.text(names)}{part}"
         args = ", ".join(a.name if isinstance(a, Value) else str(a) for a in self.args)
         params = "".join(f"  {name}={value}" for name, value in self.params)
         return f"{self.out.name}: {self.out.type_text} = {self.op} {args}{params}"

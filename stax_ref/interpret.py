@@ -104,6 +104,8 @@ def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
 def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
     """One equation by the NumPy call it stands for."""
     params = dict(eqn.params)
+    if eqn.op == "extern":
+        return params["call"].results(args)[params["result"]]
     if eqn.op == "cast":
         return np.asarray(args[0]).astype(eqn.out.dtype)
     if eqn.op == "power":
@@ -138,14 +140,33 @@ def input_storage(
     }
 
 
-def extern_result(
-    function: str, operands: Sequence[np.ndarray], out: str, recording: Recording
-) -> np.ndarray:
-    """The recorded result of an external call; recorded now if it is the first."""
-    if out not in recording.externs:
-        with np.errstate(all="ignore"):
-            recording.externs[out] = np.ascontiguousarray(getattr(np, function)(*operands))
-    return recording.externs[out]
+def extern_results(
+    step: Node | Extern,
+    operands: Sequence[np.ndarray],
+    buffers: Mapping[str, Buffer],
+    recording: Recording,
+) -> list[np.ndarray]:
+    """The recorded results of an external call; recorded now if it is the first."""
+    if not all(name in recording.externs for name in step.buffers):
+        assert step.call is not None
+        written = [buffers[name] for name in step.buffers]
+        outs = [np.empty(buffer.shape, buffer.dtype) for buffer in written]
+        step.call.fill(operands, outs, step.results)
+        recording.externs |= dict(zip(step.buffers, outs, strict=True))
+    return [recording.externs[name] for name in step.buffers]
+
+
+def run_extern(
+    step: Node | Extern,
+    storage: Mapping[str, np.ndarray],
+    buffers: Mapping[str, Buffer],
+    recording: Recording,
+) -> None:
+    """An external call on flat storage, made once per recording."""
+    operands = [view.of(storage[view.buffer], buffers[view.buffer].shape) for view in step.operands]
+    results = extern_results(step, operands, buffers, recording)
+    for name, result in zip(step.buffers, results, strict=True):
+        storage[name][:] = result.reshape(-1)
 
 
 # rung 2: nodes -----------------------------------------------------------------------------------
@@ -171,9 +192,7 @@ def run_nodes(
     with np.errstate(all="ignore"):
         for node in lowered.nodes:
             if node.is_extern:
-                operands = [v.of(storage[v.buffer], buffers[v.buffer].shape) for v in node.operands]
-                result = extern_result(node.function, operands, node.buffer, recording)
-                storage[node.buffer][:] = result.reshape(-1)
+                run_extern(node, storage, buffers, recording)
             else:
                 run(node.body, _WholeNode(node, buffers, storage))
     return tuple(storage[n].reshape(buffers[n].shape).copy() for n in lowered.outputs)
@@ -243,9 +262,7 @@ def run_nests(plan: Plan, arguments: Sequence[Any], recording: Recording) -> tup
     with np.errstate(all="ignore"):
         for step in plan.steps:
             if isinstance(step, Extern):
-                operands = [v.of(storage[v.buffer], buffers[v.buffer].shape) for v in step.operands]
-                result = extern_result(step.function, operands, step.buffer, recording)
-                storage[step.buffer][:] = result.reshape(-1)
+                run_extern(step, storage, buffers, recording)
             else:
                 run_nest(step, storage, recording)
     return tuple(storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)
@@ -380,11 +397,7 @@ def run_points(
         for number, step in enumerate(plan.steps):
             memory.poison_dead(number)
             if isinstance(step, Extern):
-                operands = [
-                    v.of(memory.storage[v.buffer], buffers[v.buffer].shape) for v in step.operands
-                ]
-                result = extern_result(step.function, operands, step.buffer, recording)
-                memory.storage[step.buffer][:] = result.reshape(-1)
+                run_extern(step, memory.storage, buffers, recording)
             else:
                 _PointNest(step, memory.storage, shuffle).body(step.body)
     return tuple(memory.storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)

@@ -3,7 +3,7 @@
 Takes a ``Graph``; gives ``Lowered``: buffers, one ``Node`` per materialised buffer, outputs. A
 value is a function of an index until it is materialised (seed §6.3); views are index rewrites,
 never copies. Holds the materialisation rules and the cost model per device (seed §6.6, §7.4). Not
-here: reductions (``reducing``); which nodes share loops (``fuse``).
+here: reductions (``reducing``), external calls (``calling``); which nodes share loops (``fuse``).
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import reducing
+from . import calling, reducing
 from .compose import (
     VIEWS,
     Builder,
     Expression,
-    filled,
     loading,
     loop_symbols,
     pointwise,
@@ -27,9 +26,9 @@ from .compose import (
 )
 from .config import Config
 from .errors import Where
-from .graph import Eqn, Graph, Operand, Value, literal
+from .graph import Eqn, Graph, Value
 from .index import Symbol, c_strides
-from .node import Access, Body, Buffer, Instr, Node, View, computed
+from .node import Access, Body, Buffer, Instr, Node, computed
 from .ops import OPS
 
 
@@ -88,6 +87,7 @@ class _Lowering:
         self.bounds: dict[str, Cost] = {}
         self.widest: dict[str, int] = {}
         self.reductions: reducing.Known = {}
+        self.calls = calling.sharing(graph)
         self._node_count = 0
         for eqn in graph.eqns:
             passes = reducing.passes(eqn.op)
@@ -175,7 +175,7 @@ class _Lowering:
             return _LOAD
         parts = [self.bounds.get(a.name, _LOAD) for a in eqn.args if isinstance(a, Value)]
         depth = 1 + max((part.depth for part in parts), default=0)
-        if eqn.op in reducing.EQUATIONS or eqn.op == "matmul":
+        if eqn.op in reducing.EQUATIONS or eqn.op == "extern":
             return replace(self.cost(self.values[eqn.out.name]), depth=depth)
         own = 0 if eqn.op in VIEWS else 16 if eqn.op == "power" else 1
         operations = own + sum(part.operations for part in parts)
@@ -251,52 +251,7 @@ class _Lowering:
             self.values[eqn.out.name] = view(eqn)
         elif eqn.op in reducing.EQUATIONS:
             reducing.reduction(self, eqn)
-        elif eqn.op == "matmul":
-            self._extern(eqn)
+        elif eqn.op == "extern":
+            calling.external(self, eqn)
         else:
             self.values[eqn.out.name] = pointwise(eqn)
-
-    def _operand_view(self, operand: Operand) -> View:
-        """What an external call reads: a strided view of a buffer where there is one, no copy."""
-        assert isinstance(operand, Value)
-        view_ = self._strided(operand)
-        if view_ is None:
-            self.materialise(operand.name)
-            view_ = self._strided(operand)
-        assert view_ is not None
-        return view_
-
-    def _strided(self, operand: Value) -> View | None:
-        """A value that is one element of one buffer at an affine index, as a view of it."""
-        expression = self.values[operand.name]
-        symbols, index = loop_symbols("v", expression.shape)
-        builder = Builder(self.values)
-        expression.emit(builder, index)
-        loads = [instr.access for instr in builder.instrs if instr.access is not None]
-        if len(builder.instrs) != 1 or len(loads) != 1 or expression.dtype != operand.dtype:
-            return None
-        access = loads[0]
-        if not all(entry.is_affine for entry in access.index):
-            return None
-        remaining = iter(symbols)
-        axes = tuple(next(remaining) if extent != 1 else None for extent in expression.shape)
-        return View(access.buffer, expression.shape, axes, access.index)
-
-    def _extern(self, eqn: Eqn) -> None:
-        contracted = eqn.args[0].shape[-1] if isinstance(eqn.args[0], Value) else 1
-        if contracted == 0:
-            self.values[eqn.out.name] = filled(eqn.out.shape, literal(0, eqn.out.dtype))
-            return
-        operands = [self._operand_view(operand) for operand in eqn.args]
-        buffer_out = self.new_buffer(eqn.out.name, eqn.out.shape, eqn.out.dtype)
-        self.add_node(
-            buffer_out,
-            "extern",
-            [],
-            [],
-            Body(()),
-            eqn.where,
-            function=eqn.op,
-            operands=tuple(operands),
-        )
-        self.values[eqn.out.name] = loading(buffer_out)

@@ -65,14 +65,13 @@ def memory(
     last: dict[str, int] = {}
     for step, group in enumerate(sequence):
         for record in group.records:
-            first[record.node.buffer] = step
+            first |= dict.fromkeys(record.node.buffers, step)
             for dep in record.reads:
                 last[dep.buffer] = step
     slots: list[Slot] = []
     for step, group in enumerate(sequence):
         room = config.local_bytes
-        for record in group.records:
-            name = record.node.buffer
+        for name in (name for record in group.records for name in record.node.buffers):
             buffer = buffers[name]
             end = last.get(name, step)
             if name in outputs:

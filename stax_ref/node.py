@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .calls import Call
 from .dtypes import short
 from .errors import Where
 from .graph import Literal
@@ -211,8 +212,10 @@ class Node:
         inner: loop symbols of the reduced iteration.
         body: what one iteration computes; empty for extern nodes.
         order: the planned order of a reduction.
-        function: NumPy function of an extern node.
+        call: what an extern node calls.
         operands: what an extern node reads, each a view of a buffer.
+        results: which results of the call an extern node keeps.
+        others: the buffers of the second kept result and the following ones.
         mutates: the buffer whose storage this node overwrites in place, if any.
         where: the user's line.
     """
@@ -224,8 +227,10 @@ class Node:
     inner: tuple[Symbol, ...] = ()
     body: Body = Body(())
     order: Order | None = None
-    function: str = ""
+    call: Call | None = None
     operands: tuple[View, ...] = ()
+    results: tuple[int, ...] = (0,)
+    others: tuple[str, ...] = ()
     mutates: str | None = None
     where: Where | None = field(default=None, compare=False)
 
@@ -240,6 +245,11 @@ class Node:
         return self.kind == "extern"
 
     @property
+    def buffers(self) -> tuple[str, ...]:
+        """Every buffer it writes."""
+        return (self.buffer, *self.others)
+
+    @property
     def outer_sizes(self) -> tuple[int, ...]:
         """Extents of the pointwise iteration: ``n`` of Definition 7.2, per axis."""
         return tuple(symbol.extent for symbol in self.outer)
@@ -252,8 +262,9 @@ class Node:
     def __str__(self) -> str:
         place = f"  # {self.where.short}" if self.where is not None else ""
         if self.is_extern:
-            operands = ", ".join(map(str, self.operands))
-            return f"{self.name}: extern {self.buffer} = {self.function}({operands}){place}"
+            assert self.call is not None
+            text = self.call.text(list(map(str, self.operands)))
+            return f"{self.name}: extern {', '.join(self.buffers)} = {text}{place}"
         loops = ", ".join(f"{s.name}:{s.extent}" for s in self.outer)
         if self.inner:
             loops += " | " + ", ".join(f"{s.name}:{s.extent}" for s in self.inner)

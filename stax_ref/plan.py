@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .calls import Call
 from .config import Config
 from .errors import InvariantError
 from .fuse import Group
@@ -25,17 +26,22 @@ from .node import Buffer, View
 
 @dataclass(frozen=True, slots=True)
 class Extern:
-    """One external call: ``buffer = numpy.function(*operands)``."""
+    """One external call: ``buffers = call(operands)``; ``results`` numbers what it keeps."""
 
     name: str
-    function: str
-    buffer: str
+    call: Call
+    buffers: tuple[str, ...]
+    results: tuple[int, ...]
     operands: tuple[View, ...]
     line: str = ""
 
+    @property
+    def text(self) -> str:
+        """The call as the user would write it."""
+        return self.call.text(list(map(str, self.operands)))
+
     def __str__(self) -> str:
-        operands = ", ".join(map(str, self.operands))
-        return f"extern {self.name}  {self.buffer} = {self.function}({operands})"
+        return f"extern {self.name}  {', '.join(self.buffers)} = {self.text}"
 
 
 Step = Nest | Extern
@@ -190,8 +196,8 @@ class Plan:
             ]
         if op == "call":
             step = next(s for s in self.steps if isinstance(s, Extern) and s.name == names[0])
-            arrays = ", ".join((*map(self._operand_text, step.operands), step.buffer))
-            return [f"call({step.name!r}, {arrays})  # {step.function}"]
+            arrays = ", ".join((*map(self._operand_text, step.operands), *step.buffers))
+            return [f"call({step.name!r}, {arrays})  # {step.text}"]
         if op == "free":
             return [f"del {', '.join(names)}"]
         return [f"return ({''.join(f'{name}, ' for name in names).rstrip()})"]
@@ -209,13 +215,13 @@ def touched(step: Step) -> tuple[str, ...]:
     """Buffers a step reads or writes in memory."""
     if isinstance(step, Nest):
         return tuple(buffer.name for buffer in step.buffers)
-    return tuple(dict.fromkeys((*(view.buffer for view in step.operands), step.buffer)))
+    return tuple(dict.fromkeys((*(view.buffer for view in step.operands), *step.buffers)))
 
 
 def writes(step: Step) -> set[str]:
     """Buffers a step writes in memory."""
     if isinstance(step, Extern):
-        return {step.buffer}
+        return set(step.buffers)
     return {s.access.buffer for s in walk(step.body) if isinstance(s, Store)}
 
 
@@ -229,7 +235,10 @@ def build_steps(
         if group.is_extern:
             node = group.nodes[0]
             line = node.where.short if node.where is not None else ""
-            steps.append(Extern(f"x{number}", node.function, node.buffer, node.operands, line))
+            assert node.call is not None
+            steps.append(
+                Extern(f"x{number}", node.call, node.buffers, node.results, node.operands, line)
+            )
         else:
             steps.append(fill(group, f"k{number}", buffers, by_name, config.seed))
     return tuple(steps)

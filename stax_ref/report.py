@@ -47,8 +47,8 @@ def explain(program: Program) -> str:
     lines += ["", "kernels"]
     for step in plan.steps:
         moved = sum(plan.buffer(name).nbytes for name in touched(step))
-        what = ", ".join(step.nodes) if isinstance(step, Nest) else step.function
-        kind = "" if isinstance(step, Nest) else " (external call: NumPy)"
+        what = ", ".join(step.nodes) if isinstance(step, Nest) else step.text
+        kind = "" if isinstance(step, Nest) else _callee(step)
         lines.append(f"  {step.name}: {what}{kind}, {moved} bytes moved")
     lines += ["", "storage", *(f"  {slot}" for slot in plan.slots)]
     return "\n".join(lines)
@@ -57,6 +57,10 @@ def explain(program: Program) -> str:
 def plural(count: int, word: str) -> str:
     """``1 kernel``, ``2 kernels``."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _callee(step: Extern) -> str:
+    return " (external call: NumPy)" if step.call.is_numpy else " (external call: Python)"
 
 
 def _externs(program: Program) -> str:

@@ -2,14 +2,17 @@
 
 Takes a graph and concrete arguments; gives one bound per output element. Holds an evaluator that
 keeps, beside NumPy's own value, an interval that contains the planned value, and the rules of
-reductions and of matmul. Not here: the rules of elementwise operations (``interval``); comparing
-(``ladder``); the planned evaluation, of which nothing is called, so that a mistake in it cannot
+reductions and of external calls. Not here: the rules of elementwise operations (``interval``);
+comparing (``ladder``); the planned evaluation, of which nothing is called, so that a mistake in it cannot
 widen the bound that is meant to find it (``interpret``).
 
 A float sum in a tree of depth d lies within γ(d)·Σ|x| of the exact sum, γ(d) = du / (1 - du); a
 product of n within γ(n) of its magnitude and what underflow on the way may cost (Higham, Accuracy
 and Stability of Numerical Algorithms, 2nd edition, sections 3.1, 3.5 and 4.2). NumPy's order needs
 no bound: its result is at hand.
+
+An external call has no derived bound, except ``matmul``: from operands that may differ anything may
+follow. The planned call and NumPy's give the same where they surely get the same operands.
 """
 
 from __future__ import annotations
@@ -112,8 +115,8 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
         return each(lambda a: numpy_equation(eqn, [a]), args[0])
     if op in _REDUCTIONS or op in ("var", "std"):
         return _reduction(eqn, args[0], strict)
-    if op == "matmul":
-        return _matmul(args[0], args[1], plain, dtype)
+    if op == "extern":
+        return _extern(eqn, args, plain)
     if op == "where":
         return where(*args)
     if op == "cast":
@@ -276,7 +279,37 @@ _REDUCTIONS: dict[str, Callable[[Interval, int], Interval]] = {
 }
 
 
-# matmul -------------------------------------------------------------------------------------------
+# external calls -----------------------------------------------------------------------------------
+def _extern(eqn: Eqn, args: Sequence[Interval], plain: Sequence[Any]) -> Interval:
+    """An external call: what is known when the planned one may get other operands than NumPy's.
+
+    Nothing is derived for most functions, so nothing is promised once an operand may differ. The
+    same operands give the same result if values decide it, or if they lie in memory alike; a
+    function that no operand lowers gives ends for ends.
+    """
+    call, dtype = eqn.param("call"), eqn.out.dtype
+    if call.name == "matmul":
+        return _matmul(args[0], args[1], plain, dtype)
+    pairs = list(zip(plain, args, strict=True))
+    alike = call.law or all(_in_c_order(value) for value in plain)
+    if alike and all(_same_array(value, x) for value, x in pairs):
+        return known(numpy_equation(eqn, list(plain)), dtype)
+    ends_for_ends = call.law == "monotone" and dtype.kind == "f" and len(args) == 1
+    if ends_for_ends and not np.any(unknown(args[0])):
+        return open_zero(hull([numpy_equation(eqn, [end]) for end in args[0]]))
+    return _nothing(eqn.out.shape, dtype)
+
+
+def _nothing(shape: tuple[int, ...], dtype: np.dtype) -> Interval:
+    """Every value of the dtype."""
+    if dtype == BOOL:
+        return Interval(np.zeros(shape, BOOL), np.ones(shape, BOOL))
+    if dtype.kind == "f":
+        return Interval(np.full(shape, -np.inf, dtype), np.full(shape, np.inf, dtype))
+    info = np.iinfo(dtype)
+    return Interval(np.full(shape, info.min, dtype), np.full(shape, info.max, dtype))
+
+
 def _matmul(a: Interval, b: Interval, plain: Sequence[Any], dtype: np.dtype) -> Interval:
     """The same call on the same arrays gives the same result; otherwise any order of the sums.
 
@@ -290,8 +323,7 @@ def _matmul(a: Interval, b: Interval, plain: Sequence[Any], dtype: np.dtype) -> 
     if same and (dtype.kind in "iu" or all(_in_c_order(value) for value, _ in pairs)):
         return known(np.matmul(*plain), dtype)
     if dtype.kind in "iu":
-        shape, info = np.shape(np.matmul(*plain)), np.iinfo(dtype)
-        return Interval(np.full(shape, info.min, dtype), np.full(shape, info.max, dtype))
+        return _nothing(np.shape(np.matmul(*plain)), dtype)
     depth = a.low.shape[-1]
     (middle_a, width_a), (middle_b, width_b) = _ball(a), _ball(b)
     middle = np.asarray(np.matmul(middle_a, middle_b))

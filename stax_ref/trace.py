@@ -129,7 +129,7 @@ def _named(recording: Trace, graph: Graph) -> Graph:
         elif eqn.out in graph.outputs:
             claim(eqn.out.name, "out")
         else:
-            anonymous.append((eqn.out.name, eqn.op))
+            anonymous.append((eqn.out.name, eqn.label))
     for key, op in anonymous:
         claim(key, op)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InvariantError
-from .interpret import POISON, Recording, extern_result, run_nest
+from .interpret import POISON, Recording, extern_results, run_nest
 from .nest import Nest
 from .plan import Extern, Plan
 
@@ -48,10 +48,11 @@ def run_wrapper(
         run_nest(nests[name], {b.name: array.reshape(-1) for b, array in named}, recording)
 
     def call(name: str, *arrays: np.ndarray) -> None:
-        *operands, out = arrays
         step = externs[name]
-        result = extern_result(step.function, operands, step.buffer, recording)
-        out[...] = result.reshape(out.shape)
+        count = len(step.operands)
+        results = extern_results(step, arrays[:count], buffers, recording)
+        for out, result in zip(arrays[count:], results, strict=True):
+            out[...] = result
 
     words: dict[str, Any] = {
         "assert_size_stride_grouped": _assert_sizes,

@@ -26,6 +26,7 @@ from stax_ref.depend import (
     merged_sizes,
     normal_form,
 )
+from stax_ref.functions.contractions import MATMUL
 from stax_ref.graph import literal
 from stax_ref.index import ZERO, Symbol, constant, variable
 from stax_ref.lower import Lowered
@@ -196,7 +197,7 @@ def test_reads_and_writes_are_recorded():
 
 def test_an_external_call_depends_on_whole_buffers():
     operands = tuple(View(name, (8,), (None,), (ZERO,)) for name in ("x", "a", "x"))
-    call = Node("m", "extern", "m", (), function="matmul", operands=operands)
+    call = Node("m", "extern", "m", (), call=MATMUL, operands=operands)
     edges = edges_of(copying("a", "x", loops((8,))), call)
     assert edges.records[1].reads == (WholeDep("x", 8), WholeDep("a", 8))
     assert edges.records[1].writes == (WholeDep("m", 8),)

@@ -13,6 +13,7 @@ import math
 import numpy as np
 import pytest
 
+from stax_ref.functions.contractions import MATMUL
 from stax_ref.index import (
     ZERO,
     Index,
@@ -284,7 +285,7 @@ def test_a_write_out_of_order_is_refused():
 
 def test_an_external_call_has_no_tree():
     operand = View("x", (8,), (None,), (ZERO,))
-    call = Node("m", "extern", "m", (), function="matmul", operands=(operand,))
+    call = Node("m", "extern", "m", (), call=MATMUL, operands=(operand,))
     assert loop_tree([call], {}, ()) == "m is an external call"
 
 

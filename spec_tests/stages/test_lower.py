@@ -11,6 +11,7 @@ import pytest
 
 import stax_ref as stax
 from spec_tests.golden import programs
+from stax_ref.functions.contractions import MATMUL
 from stax_ref.node import run
 from stax_ref.ops import CHUNK, LANES, ROWS, Order
 
@@ -174,7 +175,7 @@ def test_a_matrix_product_is_an_external_call_on_buffers():
     program = lowered(lambda x, w: (x + 1) @ w, ROWS_64, ROWS_64.T)
     kinds = [node.kind for node in program.nodes]
     assert kinds == ["pointwise", "extern"]
-    assert program.nodes[1].function == "matmul"
+    assert program.nodes[1].call == MATMUL
 
 
 def test_an_empty_result_has_no_node():

@@ -150,7 +150,7 @@ def test_memory_appears_before_its_use_and_goes_after_it():
                 for name in instruction.names:
                     step = next(s for s in plan.steps if s.name == name)
                     touched = (
-                        {*(view.buffer for view in step.operands), step.buffer}
+                        {*(view.buffer for view in step.operands), *step.buffers}
                         if isinstance(step, Extern)
                         else {b.name for b in step.buffers}
                     )

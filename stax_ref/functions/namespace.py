@@ -14,11 +14,12 @@ import numpy as np
 
 from ..errors import UnsupportedOperation, user_frame
 from ..tracer import Trace
-from .contractions import dot, matmul
+from . import contractions, externs
 from .creation import full_like, like
 from .elementwise import cast, clip, pointwise, power, where
 from .operands import no_options
 from .reductions import reduce
+from .refused import refusal
 from .shapes import broadcast_to, expand_dims, getitem, permute, ravel, reshape, squeeze, swapaxes
 
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
@@ -36,6 +37,13 @@ _REDUCTIONS = ("sum", "prod", "max", "min", "mean", "var", "std")
 _REDUCE_METHODS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
+METHODS_OF_UFUNCS: dict[str, Callable[..., Any]] = {
+    "accumulate": externs.accumulate,
+    "reduceat": externs.reduceat,
+    "outer": contractions.ufunc_outer,
+}
+
+
 def call_ufunc(
     recording: Trace,
     ufunc: Any,
@@ -49,6 +57,10 @@ def call_ufunc(
     if method == "reduce" and name in _REDUCE_METHODS:
         axis = kwargs.pop("axis", 0)
         return reduce(recording, _REDUCE_METHODS[name], inputs[0], axis, **kwargs)
+    if method in METHODS_OF_UFUNCS:
+        return METHODS_OF_UFUNCS[method](recording, ufunc, *inputs, **kwargs)
+    if ufunc in contractions.UFUNCS and method == "__call__":
+        return contractions.UFUNCS[ufunc](recording, *inputs, **kwargs)
     if method != "__call__":
         raise UnsupportedOperation(
             f"np.{name}.{method} is not supported", user_frame()[0], "sum, max, min over an axis"
@@ -60,8 +72,6 @@ def call_ufunc(
                 user_frame()[0],
                 "use the returned array; np.where for a mask; .astype for a dtype",
             )
-    if name == "matmul":
-        return matmul(recording, *inputs)
     if name == "power":
         return power(recording, *inputs)
     if name not in _POINTWISE and name != "divide":
@@ -74,7 +84,8 @@ def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: An
     handler = FUNCTIONS.get(func)
     if handler is None:
         module = str(func.__module__).replace("numpy", "np")
-        raise _unsupported_function(f"{module}.{func.__name__}")
+        name = f"{module}.{func.__name__}"
+        raise refusal(name, func) or _unsupported_function(name)
     return handler(recording, *args, **kwargs)
 
 
@@ -117,7 +128,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.squeeze: squeeze,
     np.ravel: ravel,
     np.broadcast_to: broadcast_to,
-    np.dot: dot,
     np.copy: _copy,
     np.zeros_like: like(0),
     np.ones_like: like(1),
@@ -126,6 +136,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ndim: lambda recording, a: a.ndim,
     np.size: lambda recording, a: a.size,
     np.astype: cast,
+    **contractions.FUNCTIONS,
+    **externs.FUNCTIONS,
 }
 
 
@@ -142,9 +154,10 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "ravel": ravel,
     "flatten": ravel,
     "clip": clip,
-    "dot": dot,
     "astype": cast,
     "copy": _copy,
+    **contractions.METHODS_OF_FAMILY,
+    **externs.METHODS_OF_FAMILY,
 }
 
 METHODS = {name: _method(handler) for name, handler in _HANDLERS.items()}

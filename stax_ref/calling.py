@@ -1,0 +1,145 @@
+"""calling: the nodes of external calls, and what each of them reads.
+
+Takes one ``extern`` equation of a graph; gives its value to the lowering, with the node that calls.
+Holds which operands are strided views and which are stored first, and that all results of one call
+come from one node. Not here: the call itself (``calls``), other equations (``lower``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from .calls import Call
+from .compose import Builder, Expression, filled, loading, loop_symbols
+from .errors import Where
+from .graph import Eqn, Graph, Value, literal
+from .index import Symbol
+from .node import Body, Buffer, View
+
+Shared = dict[tuple[object, ...], list[Eqn]]
+"""Equations by their call and operands: the results of one call."""
+
+
+class Lowering(Protocol):
+    """What an external call needs of the lowering that it is part of."""
+
+    values: dict[str, Expression]
+    buffers: dict[str, Buffer]
+    calls: Shared
+
+    def materialise(self, name: str, wanted: str = "") -> None:
+        """Give a value a buffer."""
+
+    def new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
+        """A fresh buffer."""
+
+    def add_node(
+        self,
+        buffer: Buffer,
+        kind: str,
+        outer: Sequence[Symbol],
+        inner: Sequence[Symbol],
+        body: Body,
+        where: Where | None,
+        **extra: object,
+    ) -> None:
+        """Append a node."""
+
+
+def sharing(graph: Graph) -> Shared:
+    """The equations of each external call of a graph."""
+    shared: Shared = {}
+    for eqn in graph.eqns:
+        if eqn.op == "extern":
+            shared.setdefault((eqn.param("call"), eqn.args), []).append(eqn)
+    return shared
+
+
+def external(lowering: Lowering, eqn: Eqn) -> None:
+    """One node for all results of a call; the first of their equations adds it.
+
+    Args:
+        lowering: gets the values of the results.
+        eqn: an ``extern`` equation.
+    """
+    if eqn.out.name in lowering.values:
+        return
+    wanted: dict[int, Value] = {}
+    for same in lowering.calls[eqn.param("call"), eqn.args]:
+        if math.prod(same.out.shape) == 0:
+            zero = literal(0, same.out.dtype)
+            lowering.values[same.out.name] = filled(same.out.shape, zero)
+        else:
+            wanted[same.param("result")] = same.out
+    if not wanted:
+        return
+    call, operands = _bound(lowering, eqn)
+    buffers = [lowering.new_buffer(out.name, out.shape, out.dtype) for out in wanted.values()]
+    for out, buffer in zip(wanted.values(), buffers, strict=True):
+        lowering.values[out.name] = loading(buffer)
+    lowering.add_node(
+        buffers[0],
+        "extern",
+        [],
+        [],
+        Body(()),
+        eqn.where,
+        call=call,
+        operands=tuple(operands),
+        results=tuple(wanted),
+        others=tuple(buffer.name for buffer in buffers[1:]),
+    )
+
+
+def _bound(lowering: Lowering, eqn: Eqn) -> tuple[Call, list[View]]:
+    """The call and what it reads; an empty operand that nothing computes is bound to the call."""
+    call: Call = eqn.param("call")
+    operands: list[View] = []
+    empty: dict[int, np.ndarray] = {}
+    for number, operand in enumerate(eqn.args):
+        assert isinstance(operand, Value)
+        read = _view(lowering, operand)
+        if math.prod(operand.shape) == 0 and lowering.buffers[read.buffer].kind == "computed":
+            empty[number] = np.empty(operand.shape, operand.dtype)
+        else:
+            operands.append(read)
+    return (call.with_static(empty) if empty else call), operands
+
+
+def _view(lowering: Lowering, operand: Value) -> View:
+    """What an external call reads: a strided view of a buffer where there is one, no copy."""
+    found = _strided(lowering, operand)
+    if found is None:
+        lowering.materialise(operand.name)
+        found = _strided(lowering, operand)
+    assert found is not None
+    if lowering.buffers[found.buffer].kind != "scalar":
+        return found
+    # A Python scalar lies in the frame of the runtime's call: only kernels read it there.
+    name = f"{operand.name}.stored"
+    if name not in lowering.values:
+        lowering.values[name] = replace(lowering.values[operand.name], buffer=None)
+        lowering.materialise(name, f"{operand.name}_stored")
+    return _view(lowering, replace(operand, name=name))
+
+
+def _strided(lowering: Lowering, operand: Value) -> View | None:
+    """A value that is one element of one buffer at an affine index, as a view of it."""
+    expression = lowering.values[operand.name]
+    symbols, index = loop_symbols("v", expression.shape)
+    builder = Builder(lowering.values)
+    expression.emit(builder, index)
+    loads = [instr.access for instr in builder.instrs if instr.access is not None]
+    if len(builder.instrs) != 1 or len(loads) != 1 or expression.dtype != operand.dtype:
+        return None
+    access = loads[0]
+    if not all(entry.is_affine for entry in access.index):
+        return None
+    remaining = iter(symbols)
+    axes = tuple(next(remaining) if extent != 1 else None for extent in expression.shape)
+    return View(access.buffer, expression.shape, axes, access.index)
