@@ -3,8 +3,8 @@
 Takes a graph and concrete arguments; gives one bound per output element. Holds an evaluator that
 keeps, beside NumPy's own value, an interval that contains the planned value, and the rules of
 reductions and of external calls. Not here: the rules of elementwise operations (``interval``);
-comparing (``ladder``); the planned evaluation, of which nothing is called, so that a mistake in it cannot
-widen the bound that is meant to find it (``interpret``).
+comparing (``ladder``); the planned evaluation, of which nothing is called, so that a mistake in it
+cannot widen the bound that is meant to find it (``interpret``).
 
 A float sum in a tree of depth d lies within γ(d)·Σ|x| of the exact sum, γ(d) = du / (1 - du); a
 product of n within γ(n) of its magnitude and what underflow on the way may cost (Higham, Accuracy

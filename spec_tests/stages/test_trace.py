@@ -131,7 +131,7 @@ def test_the_protocols_reach_the_trace():
         "add",
         "true_divide",
         "transpose",
-        "matmul",
+        "extern",
     ]
     assert lines(graph_of(reflected, ROWS))[0].endswith("subtract 2.0, x")
 
