@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 import stax_ref as stax
-from stax_ref import ladder, report
+from stax_ref import ladder, report, tree
+from stax_ref.arguments import Signature
 from stax_ref.errors import ConfigError, Unsupported
 from stax_ref.interpret import Recording, run_graph, run_nests
 from stax_ref.rounding import error_bounds
@@ -49,7 +50,7 @@ class Case:
 
     Args:
         function: a NumPy function.
-        args: arrays and Python scalars.
+        args: arrays, Python scalars and containers of them.
         label: says which case it is when it fails.
         options: fields of ``stax.Config``.
     """
@@ -231,7 +232,7 @@ def _interpret(climb: _Climb) -> None:
     case = climb.case
     jitted = stax.jit(case.function, **case.options)
     climb.program = jitted.lower(*case.args).program
-    climb.arguments = tuple(np.asarray(a) if isinstance(a, np.generic) else a for a in case.args)
+    climb.arguments = tuple(Signature(case.function, ()).bind(case.args, {}).leaves)
     with quiet(), _point_limit(POINTS):
         comparisons = list(_against_call(climb))
         comparisons += ladder.climb(climb.program, climb.arguments).comparisons
@@ -263,12 +264,10 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
     """
     graph = climb.program.graph
     result = climb.case.function(*climb.case.args)
-    structure = {tuple: "tuple", list: "list"}.get(type(result), "single")
-    leaves = [result] if structure == "single" else list(result)
-    same = structure == graph.structure and len(leaves) == len(graph.outputs)
-    detail = f"{structure} of {len(leaves)} instead of {graph.structure} of {len(graph.outputs)}"
-    yield ladder.Comparison("graph", "the call", "outputs", same, detail)
-    if not same:
+    try:
+        leaves = tree.leaves_of(graph.structure, result)
+    except ValueError as error:
+        yield ladder.Comparison("graph", "the call", "outputs", False, str(error))
         return
     evaluated = run_graph(graph, _full(climb))
     allowed = _call_bounds(climb)

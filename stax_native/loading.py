@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from stax_ref.errors import BackendError
+from stax_ref.interpret import wrap
 from stax_ref.node import View
 from stax_ref.plan import Extern, Plan
 from stax_ref.staged import report_division
+from stax_ref.tree import LEAF, is_flat
 
 from .backend import Source
 from .runtime import Library, Program
@@ -50,18 +52,15 @@ class NativeProgram:
     Attributes:
         plan: the plan.
         source: the source it was built from.
-        program: the runtime's program; its outputs are a tuple or one array.
+        program: the runtime's program; its outputs are one array, or a tuple of arrays.
+        is_direct: True when the runtime's own result is what the user's function returns.
     """
 
     def __init__(self, plan: Plan, source: Source, program: Program) -> None:
         self.plan = plan
         self.source = source
         self.program = program
-
-    @property
-    def is_direct(self) -> bool:
-        """True when the runtime's own result is what the user's function returns."""
-        return self.plan.structure != "list" and not any(self.plan.weak)
+        self.is_direct = is_flat(plan.structure) and not any(plan.weak)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run on positional arguments that match the plan's inputs.
@@ -72,13 +71,11 @@ class NativeProgram:
         if not self.program.matches(arguments):
             raise BackendError("the arguments are not what this program was compiled for")
         result = self.program.run(arguments)
-        if self.is_direct:
-            return result
-        values = [result] if self.plan.structure == "single" else list(result)
-        values = [v.item() if w else v for v, w in zip(values, self.plan.weak, strict=True)]
-        if self.plan.structure == "single":
-            return values[0]
-        return values if self.plan.structure == "list" else tuple(values)
+        return result if self.is_direct else self.finish(result)
+
+    def finish(self, result: Any) -> Any:
+        """What the user's function returns, from what the runtime's program returned."""
+        return wrap(self.plan, (result,) if self.plan.structure == LEAF else result)
 
 
 def build(path: str, source: Source, plan: Plan) -> NativeProgram:
@@ -106,7 +103,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
         tuple(arena),
         end,
         tuple(_steps(plan, source, library, numbers)),
-        plan.structure == "single",
+        plan.structure == LEAF,
     )
     program.on_flag = report_division
     return NativeProgram(plan, source, program)

@@ -185,11 +185,11 @@ def key_of(held: Any) -> Any:
     if isinstance(held, np.generic):
         return ("scalar", held.dtype.str, held.tobytes())
     if isinstance(held, (float, complex)):
-        return (type(held).__name__, repr(held))
+        return (type(held), repr(held))
     if isinstance(held, VALUES):
-        return (type(held).__name__, held)
+        return (type(held), held)
     if isinstance(held, (tuple, frozenset)):
-        return (type(held).__name__, *map(key_of, held))
+        return (type(held), *map(key_of, held))
     if isinstance(held, np.ndarray):
         return ("array", id(held), held.shape, held.dtype.str, held.strides)
     return ("object", id(held))

@@ -8,13 +8,15 @@ object trees: printing is a loop and equality is linear. Not here: loops, indice
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .dtypes import short
 from .errors import InvariantError, Where
+from .tree import LEAF, Tree, is_flat
+from .tree import text as tree_text
 
 Params = tuple[tuple[str, Any], ...]
 
@@ -112,14 +114,16 @@ class Input:
 class Graph:
     """Inputs, equations in program order and outputs.
 
-    ``structure`` says how outputs are returned: ``"single"``, ``"tuple"`` or ``"list"``.
+    ``structure`` is the tree of the result, with the outputs as leaves; ``arguments`` are the trees
+    of the arguments, with the inputs that are not captured as leaves.
     """
 
     name: str
     inputs: tuple[Input, ...]
     eqns: tuple[Eqn, ...]
     outputs: tuple[Value, ...]
-    structure: str = "single"
+    structure: Tree = LEAF
+    arguments: tuple[Tree, ...] = ()
 
     def check(self) -> None:
         """Every operand is defined before its use and every name is defined once.
@@ -149,7 +153,9 @@ class Graph:
             if entry.strides is not None:
                 text += f" strides {entry.strides}"
             heads.append(text)
-        outs = ", ".join(out.name for out in self.outputs)
+        names = [out.name for out in self.outputs]
+        flat = is_flat(self.structure) and names
+        outs = ", ".join(names) if flat else tree_text(self.structure, iter(names))
         lines = [f"graph {self.name}({', '.join(heads)}) -> {outs}"]
         width = max((len(str(eqn)) for eqn in self.eqns), default=0)
         for eqn in self.eqns:
@@ -184,4 +190,4 @@ def simplify(graph: Graph) -> Graph:
     eqns = tuple(reversed(live))
     if eqns == graph.eqns and outputs == graph.outputs:
         return graph
-    return Graph(graph.name, graph.inputs, eqns, outputs, graph.structure)
+    return replace(graph, eqns=eqns, outputs=outputs)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from . import tree
 from .errors import InvariantError
 from .graph import Eqn, Graph, Literal
 from .index import Symbol, c_strides, flatten
@@ -502,6 +503,4 @@ def wrap(plan: Plan, outputs: Sequence[np.ndarray]) -> Any:
     """Outputs as the user's function returned them; 0-d arrays as NumPy scalars."""
     values: list[Any] = [out[()] if out.ndim == 0 else out for out in outputs]
     values = [v.item() if weak else v for v, weak in zip(values, plan.weak, strict=True)]
-    if plan.structure == "single":
-        return values[0]
-    return list(values) if plan.structure == "list" else tuple(values)
+    return tree.put_together(plan.structure, iter(values))

@@ -1,41 +1,46 @@
 """jit: the decorator and its specialisations.
 
 Takes the user's function; gives a callable that is compiled once per argument types. Holds what a
-specialisation depends on: shapes, dtypes and strides of arrays, types of Python scalars, values of
-static arguments, what the function reads besides its arguments, and the configuration. Not here:
-the objects between a trace and a call (``staged``), what is printed (``report``), comparing with
-the oracle (``ladder``).
+specialisation depends on: the arguments without their elements, what the function reads besides
+them, and the configuration; and the fast paths to a program that fits. Not here: what an argument
+may be (``arguments``), the objects between a trace and a call (``staged``), what is printed
+(``report``), comparing with the oracle (``ladder``).
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
-from . import capture, config, dtypes
+from . import capture, config
+from .arguments import Call, Signature
 from .compile import compile_graph
 from .config import Config
-from .errors import ConfigError, DtypeError, TraceError
+from .errors import ConfigError, TraceError
 from .graph import Graph
 from .plan import Plan
 from .staged import Executable, Staged, Traced, build
 from .trace import trace
-from .tracer import Tracer, canonical, element_strides
+from .tracer import Tracer
+from .tree import Unfit
 
-Specs = tuple[tuple[str, Any], ...]
 _Guard = tuple[Any, str, Any]
 """A place and what it held: what the fast path compares by identity before it runs a program."""
 
 FAST_PROGRAMS = 32
 """Programs a dispatcher tries in turn; beyond that, the table of specialisations is faster."""
+
+FAST_STRUCTURES = 256
+"""Structures of arguments with a dispatcher of their own."""
+
+_NO_PROGRAM = object()
 
 
 class Jitted:
@@ -50,7 +55,8 @@ class Jitted:
         self._changes = changes
         self._entries: dict[Any, tuple[Executable, tuple[_Guard, ...]]] = {}
         self._lock = threading.RLock()
-        self._signature: inspect.Signature | None = None
+        self._signature: Signature | None = None
+        self._structures: dict[Any, _Structured] = {}
         self._places: tuple[capture.Place, ...] | None = None
         self._call: Any = _dispatcher(self._slow)
 
@@ -83,8 +89,7 @@ class Jitted:
         Raises:
             TraceError: the function does something a trace cannot follow.
         """
-        names, specs, _ = self._typed(args, kwargs)
-        return Traced(self._trace(names, specs), self._config())
+        return Traced(self._trace(self._bound(args, kwargs)), self._config())
 
     def lower(self, *args: Any, **kwargs: Any) -> Staged:
         """Trace and run every stage; arguments as for a call."""
@@ -103,46 +108,87 @@ class Jitted:
             a ``ladder.Report``: prints per output whether bits are equal, or where not.
         """
         ladder = importlib.import_module("stax_ref.ladder")
-        names, specs, dynamic = self._typed(args, kwargs)
-        program = compile_graph(self._trace(names, specs), self._config())
+        call = self._bound(args, kwargs)
+        program = compile_graph(self._trace(call), self._config())
         name = self._config().backend
         executable = build(program, name) if name != "ref" else None
-        return ladder.climb(program, dynamic, executable)
+        return ladder.climb(program, call.leaves, executable)
 
     # calls ----------------------------------------------------------------------------------------
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call whose types no compiled program has matched so far."""
-        if any(_is_traced(value) for value in (*args, *kwargs.values())):
+        """A call that is not made of arrays and numbers alone, or that matched no program."""
+        structured = self._structure(args, kwargs)
+        if structured is not None:
+            entry, leaves = structured
+            result = entry.call(*leaves)
+            if result is not _NO_PROGRAM:
+                return result if entry.finish is None else entry.finish(result)
+        call = self._bound(args, kwargs)
+        if any(isinstance(leaf, Tracer) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # inside another trace: part of it
-        names, specs, dynamic = self._typed(args, kwargs)
-        executable, guards = self._entry(names, specs)
-        self._check_bounds(executable.plan, dynamic)
+        executable, guards = self._entry(call)
+        self._check_bounds(executable.plan, call.leaves)
         if self._config().check == 3 and executable.backend != "ref":
             ladder = importlib.import_module("stax_ref.ladder")
-            ladder.demand(executable, dynamic)
-        loaded = executable.loaded
-        all_dynamic = len(dynamic) == len(args)
-        whole = capture.all_present(guards)
-        fast = hasattr(self._call, "add") and all_dynamic and not kwargs and whole
-        direct = getattr(loaded, "is_direct", False) and self._config().check < 3
-        if fast and direct and loaded.program not in self._call.programs:
-            if len(self._call.programs) >= FAST_PROGRAMS:
-                self._call.clear()
-            self._call.add(loaded.program, (*guards, (config.state, "blocks", None)))
-        return executable(*dynamic)
+            ladder.demand(executable, call.leaves)
+        if self._config().check < 3 and capture.all_present(guards):
+            self._remember(executable, (*guards, (config.state, "blocks", None)), args, kwargs)
+        return executable.run(call.leaves)
 
-    def _entry(self, names: Sequence[str], specs: Specs) -> tuple[Executable, tuple[_Guard, ...]]:
+    def _structure(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[_Structured, list[Any]] | None:
+        """The dispatcher for arguments of this structure, and their leaves."""
+        if not self._structures or self._signature is None:
+            return None
+        try:
+            key, leaves = self._signature.quick(args, kwargs)
+        except (Unfit, TypeError):  # what is wrong, binding says better
+            return None
+        entry = self._structures.get(key)
+        return None if entry is None else (entry, leaves)
+
+    def _remember(
+        self,
+        executable: Executable,
+        guards: tuple[_Guard, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        """Let later calls like this one find the native program without being bound."""
+        loaded = executable.loaded
+        program = getattr(loaded, "program", None)
+        if program is None or not hasattr(self._call, "add"):
+            return
+        assert self._signature is not None
+        key, leaves = self._signature.quick(args, kwargs)
+        dispatcher = self._call
+        if not loaded.is_direct or not _same(leaves, args):
+            plan = executable.plan
+            if len(self._structures) >= FAST_STRUCTURES:
+                self._structures.clear()
+            known = self._structures.setdefault(key, _Structured(loaded, plan))
+            if known.result != (plan.structure, plan.weak):
+                return  # another result for other dtypes: found in the table of specialisations
+            dispatcher = known.call
+        if program not in dispatcher.programs:
+            if len(dispatcher.programs) >= FAST_PROGRAMS:
+                dispatcher.clear()
+            dispatcher.add(program, guards)
+
+    def _entry(self, call: Call) -> tuple[Executable, tuple[_Guard, ...]]:
+        kinds = (call.names, call.trees, call.specs)
         with self._lock:
             places = self._captures()
-            key = (specs, capture.snapshot(places), self._config())
+            key = (kinds, capture.snapshot(places), self._config())
             entry = self._entries.get(key)
             if entry is None:  # a function it calls may have been rebound: look again
                 self._places = places = capture.places(self._function)
-                key = (specs, capture.snapshot(places), self._config())
+                key = (kinds, capture.snapshot(places), self._config())
                 entry = self._entries.get(key)
             if entry is None:
                 guards = tuple((place.holder, place.key, place.read()) for place in places)
-                program = compile_graph(self._trace(names, specs), self._config())
+                program = compile_graph(self._trace(call), self._config())
                 executable = build(program, self._config().backend)
                 entry = self._entries[key] = (executable, guards)
             return entry
@@ -155,13 +201,17 @@ class Jitted:
     def _config(self) -> Config:
         return replace(config.current(), **self._changes)
 
-    def _trace(self, names: Sequence[str], specs: Specs) -> Graph:
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        if self._signature is None:
+            self._signature = Signature(self._function, self._static)
+        return self._signature.bind(args, kwargs)
+
+    def _trace(self, call: Call) -> Graph:
         name = getattr(self._function, "__name__", "function")
-        call = self._caller(names)
         place = capture.place_of(self._function)
         before = capture.generators(self._function)
         known = name if name.isidentifier() else "function"
-        graph = trace(call, known, _pairs(names, specs), place)
+        graph = trace(self._caller(call), known, call.parameters(), place)
         if capture.draws(self._function) or capture.generators(self._function) != before:
             raise TraceError(
                 "np.random inside a jitted function would be drawn once, while tracing",
@@ -170,97 +220,16 @@ class Jitted:
             )
         return graph
 
-    def _caller(self, names: Sequence[str]) -> Callable[..., Any]:
+    def _caller(self, call: Call) -> Callable[..., Any]:
         """The function with every argument positional, whatever kind of parameter it was."""
-        parameters = self._parameters()
-        keyword = [n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
-        count = len(names) - len(keyword)
+        count, keywords = call.positional, call.names[call.positional :]
 
-        def call(*values: Any) -> Any:
+        def caller(*values: Any) -> Any:
             return self._function(
-                *values[:count], **dict(zip(keyword, values[count:], strict=True))
+                *values[:count], **dict(zip(keywords, values[count:], strict=True))
             )
 
-        return call if keyword else self._function
-
-    def _parameters(self) -> dict[str, inspect.Parameter]:
-        if self._signature is None:
-            self._signature = inspect.signature(self._function)
-            unknown = set(self._static) - set(self._signature.parameters)
-            if unknown:
-                raise ConfigError(
-                    f"static_argnames has {sorted(unknown)[0]!r}, which is no parameter",
-                    instead="one of " + ", ".join(self._signature.parameters),
-                )
-        return dict(self._signature.parameters)
-
-    def _typed(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[list[str], Specs, list[Any]]:
-        """Names and types of all arguments, and the values a program takes when it is called."""
-        names, values = self._bind(args, kwargs)
-        specs = tuple(self._spec(n, v) for n, v in zip(names, values, strict=True))
-        dynamic = [_plain(v) for v, s in zip(values, specs, strict=True) if s[0] != "static"]
-        return names, specs, dynamic
-
-    def _bind(self, args: tuple[Any, ...], kwargs: Any) -> tuple[list[str], list[Any]]:
-        """Names and values of all arguments in the order of the signature.
-
-        A parameter the caller leaves out keeps its default, which is part of the function and
-        not traced.
-        """
-        parameters = self._parameters()
-        assert self._signature is not None
-        bound = self._signature.bind(*args, **kwargs)
-        passed = set(bound.arguments)
-        bound.apply_defaults()
-        names: list[str] = []
-        values: list[Any] = []
-        for name, value in bound.arguments.items():
-            kind = parameters[name].kind
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                names += [f"{name}{k}" for k in range(len(value))]
-                values += value
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                if value:
-                    raise ConfigError(
-                        "a jitted function cannot take **keywords", instead="named parameters"
-                    )
-            else:
-                names.append(name)
-                values.append(value if name in passed else _Static(_DEFAULT, value))
-        return names, values
-
-    def _spec(self, name: str, value: Any) -> tuple[Any, ...]:
-        """What of an argument a specialisation depends on."""
-        if isinstance(value, _Static):
-            return ("static", value)
-        if name in self._static:
-            try:
-                hash(value)
-            except TypeError:
-                raise ConfigError(
-                    f"the static argument {name} is not hashable", instead="a tuple, say"
-                ) from None
-            plain = isinstance(value, (*capture.VALUES, tuple))
-            return ("static", _Static(capture.key_of(value) if plain else value, value))
-        if type(value) in (bool, int, float):
-            return ("scalar", type(value))
-        if isinstance(value, (list, tuple)):
-            value = np.asarray(value)
-        exact = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
-        if not exact:
-            raise DtypeError(
-                f"the argument {name} is a {type(value).__name__}",
-                instead=f"np.asarray of it, a number, or static_argnames=({name!r},)",
-            )
-        array = _plain(value)
-        if not dtypes.is_supported(array.dtype):
-            raise DtypeError(
-                f"the argument {name} has dtype {array.dtype}",
-                instead=f"convert it; carried are {dtypes.supported_names()}",
-            )
-        return ("array", array.shape, array.dtype, element_strides(array))
+        return caller if keywords else self._function
 
     def _check_bounds(self, plan: Plan, values: Sequence[Any]) -> None:
         """NEP 50: a Python integer must fit the dtype of its partners."""
@@ -274,15 +243,26 @@ class Jitted:
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Static:
-    """A value known while tracing; two are equal when no trace can tell them apart."""
+class _Structured:
+    """The programs for arguments of one structure.
 
-    key: Any
-    value: Any = field(compare=False)
+    Attributes:
+        call: the leaves → the result of a program that fits, or ``_NO_PROGRAM``.
+        finish: the result of a program → the result of the function; None when they are the same.
+        result: what ``finish`` depends on.
+    """
+
+    __slots__ = ("call", "finish", "result")
+
+    def __init__(self, loaded: Any, plan: Plan) -> None:
+        self.call: Any = _dispatcher(lambda leaves, options: _NO_PROGRAM)
+        self.finish: Callable[[Any], Any] | None = None if loaded.is_direct else loaded.finish
+        self.result = (plan.structure, plan.weak)
 
 
-_DEFAULT = "the default of the parameter"
+def _same(leaves: Sequence[Any], args: tuple[Any, ...]) -> bool:
+    """True when a call's positional arguments are its leaves."""
+    return len(leaves) == len(args) and all(a is b for a, b in zip(leaves, args, strict=True))
 
 
 def _allowed(low: int, high: int) -> str:
@@ -290,28 +270,6 @@ def _allowed(low: int, high: int) -> str:
     if low == -high - 1 and high in (2**31 - 1, 2**63 - 1):
         return f"int{high.bit_length() + 1}"
     return f"the range {low} to {high} that its use in the function allows"
-
-
-def _is_traced(value: Any) -> bool:
-    """A tracer, or a list or tuple that holds one."""
-    inside = value if isinstance(value, (list, tuple)) else (value,)
-    return any(isinstance(entry, Tracer) for entry in inside)
-
-
-def _pairs(names: Sequence[str], specs: Specs) -> list[tuple[str, Any]]:
-    opened = [("static", s[1].value) if s[0] == "static" else s for s in specs]
-    return list(zip(names, opened, strict=True))
-
-
-def _plain(value: Any) -> Any:
-    """An argument as the runtime takes it: a native, aligned ndarray or a Python scalar."""
-    if type(value) in (bool, int, float):
-        return value
-    array = canonical(np.asarray(value))
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    regular = all(stride % array.itemsize == 0 for stride in array.strides)
-    return array if array.flags.aligned and regular else array.copy()
 
 
 def _dispatcher(slow: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:

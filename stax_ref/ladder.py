@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from . import tree
 from .compile import Program
 from .errors import InvariantError
 from .interpret import Recording, run_graph, run_nests, run_nodes, run_points
@@ -143,8 +144,8 @@ def run_native(
     """A native program, external calls fed from the recording; outputs as arrays."""
     loading = importlib.import_module("stax_native.loading")
     with loading.recorded_externs(recording.externs):
-        result = executable(*arguments)
-    outputs = [result] if executable.plan.structure == "single" else list(result)
+        result = executable.run(arguments)
+    outputs = tree.leaves_of(executable.plan.structure, result)
     dtypes = [executable.plan.buffer(name).dtype for name in executable.plan.outputs]
     return tuple(np.asarray(o, dtype=d) for o, d in zip(outputs, dtypes, strict=True))
 

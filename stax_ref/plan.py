@@ -22,6 +22,7 @@ from .memory import check as check_slots
 from .nest import Nest, Store, walk
 from .nesting import nest as fill
 from .node import Buffer, View
+from .tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Plan:
         input_buffers: the buffer of each input.
         buffers: every buffer.
         outputs: names of the buffers the caller gets.
-        structure: how they are returned: ``"single"``, ``"tuple"`` or ``"list"``.
+        structure: the tree of the result, with the outputs as leaves.
         weak: per output, True when NumPy would return a Python scalar.
         steps: kernels and external calls in order.
         slots: storage of every computed buffer.
@@ -83,7 +84,7 @@ class Plan:
     input_buffers: tuple[str, ...]
     buffers: tuple[Buffer, ...]
     outputs: tuple[str, ...]
-    structure: str
+    structure: Tree
     weak: tuple[bool, ...]
     steps: tuple[Step, ...]
     slots: tuple[Slot, ...]

@@ -19,6 +19,7 @@ from .errors import ConfigError
 from .graph import Eqn, Graph, Literal, Operand
 from .nest import Nest
 from .plan import Extern, touched
+from .tree import LEAF
 
 
 def explain(program: Program) -> str:
@@ -186,10 +187,11 @@ def _random(shape: tuple[int, ...], dtype: np.dtype) -> str:
 
 
 def _returned(graph: Graph) -> str:
+    """The outputs alone: what a container of the user's holds beside them is not needed."""
     names = [out.name for out in graph.outputs]
-    if graph.structure == "single":
+    if graph.structure == LEAF:
         return names[0]
-    return f"[{', '.join(names)}]" if graph.structure == "list" else f"({', '.join(names)},)"
+    return f"({', '.join(names)}{',' * (len(names) == 1)})"
 
 
 def _operand(operand: Operand) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from . import arguments as given
 from .compile import Program, compile_graph
 from .config import Config
 from .errors import BackendError
@@ -23,6 +24,7 @@ from .graph import Graph
 from .interpret import Recording, run_nests, wrap
 from .node import Node
 from .plan import Plan
+from .tree import Unfit
 
 fallbacks = 0
 """How often ``backend="auto"`` fell back to the interpreter in this process."""
@@ -67,13 +69,30 @@ class Executable:
         """Run it.
 
         Args:
-            *arguments: arrays and scalars of the types it was compiled for, static ones left out.
+            *arguments: of the types and structure it was compiled for, static ones left out.
+
+        Raises:
+            BackendError: they are of other ones.
+        """
+        try:
+            leaves = given.leaves_of(self.program.graph.arguments, arguments)
+        except Unfit as error:
+            raise BackendError(f"an argument {error.what}", instead=error.instead) from None
+        if leaves is None:
+            raise BackendError("the arguments are not what this program was compiled for")
+        return self.run(leaves)
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """Run it on the leaves of its arguments: native arrays and Python numbers, in order.
+
+        Raises:
+            BackendError: they are not of the types it was compiled for.
         """
         if self.loaded is not None:
-            return self.loaded(*arguments)
-        if not _fits(self.plan, arguments):
+            return self.loaded(*leaves)
+        if not _fits(self.plan, leaves):
             raise BackendError("the arguments are not what this program was compiled for")
-        return run_reference(self.plan, arguments)
+        return run_reference(self.plan, leaves)
 
 
 def _fits(plan: Plan, arguments: Sequence[Any]) -> bool:

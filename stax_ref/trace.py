@@ -1,23 +1,25 @@
 """trace: run the user's function once on tracers and write down what it does.
 
 Takes a plain NumPy function and the types of its arguments; gives a ``Graph`` under the user's
-names. Not here: the stand-in for an array (``tracer``), what each NumPy function becomes
-(``namespace``), specialisation and caching (``jit``).
+names. Holds what may be returned. Not here: the stand-in for an array (``tracer``), what each NumPy
+function becomes (``namespace``), what may be passed (``arguments``), specialisation (``jit``).
 """
 
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, tree
 from .errors import TraceError, Where
 from .graph import Graph, Literal, Operand, Value, simplify
 from .tracer import Trace, Tracer
+from .tree import LEAF, Tree, Unfit
 
 WRAPPER_WORDS = (
     "args",
@@ -33,6 +35,9 @@ WRAPPER_WORDS = (
 )
 """Words of the wrapper's text (``plan``), which no value may be called."""
 
+NAME_LENGTH = 60
+"""Characters of a name made from the place of an array inside an argument."""
+
 
 def trace(
     function: Callable[..., Any],
@@ -46,7 +51,8 @@ def trace(
         function: takes one positional argument per parameter.
         name: name of the graph.
         parameters: per argument its name and either ``("array", shape, dtype, strides)``,
-            ``("scalar", python_type)`` or ``("static", value)``.
+            ``("scalar", python_type)``, ``("static", value)`` or ``("tree", tree, specs)`` with
+            one of the first two per leaf.
         place: where the function is defined, for messages about its result.
 
     Returns:
@@ -56,52 +62,87 @@ def trace(
         TraceError: the function does something a trace cannot follow; with file, line and text.
     """
     recording = Trace(name)
-    arguments: list[Any] = []
-    for parameter, spec in parameters:
-        if spec[0] == "static":
-            arguments.append(spec[1])
-            continue
-        if spec[0] == "array":
-            _, shape, dtype, strides = spec
-            tracer = recording.input("array", Value("", tuple(shape), dtype), strides)
-        else:
-            value = Value("", (), dtypes.scalar_dtype(spec[1]), True)
-            tracer = recording.input("scalar", value)
-        recording.names[tracer._value.name] = parameter
-        arguments.append(tracer)
-    result = function(*arguments)
-    structure = "single"
-    if type(result) in (tuple, list):
-        structure = type(result).__name__
-    leaves = list(result) if structure != "single" else [result]
+    given = [_argument(recording, parameter, spec) for parameter, spec in parameters]
+    result = function(*given)
     recording.finish()
-    outputs = tuple(_output(recording, leaf, place) for leaf in leaves)
-    return _named(recording, simplify(_graph(recording, outputs, structure)))
+    outputs, structure = _results(recording, result, place)
+    return _named(recording, simplify(_graph(recording, parameters, outputs, structure)))
 
 
-def _output(recording: Trace, leaf: Any, place: Where | None) -> Value:
-    if isinstance(leaf, Tracer) and leaf._trace is recording:
-        return leaf._value
-    if isinstance(leaf, Tracer):
-        raise TraceError("the result belongs to another trace", place, "return what you computed")
-    if isinstance(leaf, (bool, int, float, np.ndarray, np.generic)):
-        raise TraceError(
-            "a result does not depend on the traced arguments",
-            place,
-            "return it from outside the jitted function",
-        )
-    raise TraceError(
-        f"a result of the function is a {type(leaf).__name__}",
-        place,
-        "return an array, or one flat tuple or list of arrays",
-    )
+def _argument(recording: Trace, name: str, spec: tuple[Any, ...]) -> Any:
+    """What the function sees in place of one argument."""
+    if spec[0] == "static":
+        return spec[1]
+    if spec[0] == "tree":
+        _, shape, specs = spec
+        names = [_identifier(name + path) for path in tree.paths(shape)]
+        leaves = [_argument(recording, *pair) for pair in zip(names, specs, strict=True)]
+        return tree.put_together(shape, iter(leaves))
+    if spec[0] == "array":
+        _, extents, dtype, strides = spec
+        tracer = recording.input("array", Value("", tuple(extents), dtype), strides)
+    else:
+        value = Value("", (), dtypes.scalar_dtype(spec[1]), True)
+        tracer = recording.input("scalar", value)
+    recording.names[tracer._value.name] = name
+    return tracer
 
 
-def _graph(recording: Trace, outputs: tuple[Value, ...], structure: str) -> Graph:
+def _identifier(path: str) -> str:
+    """``params["layers"][2].weight`` as a name: ``params_layers_2_weight``."""
+    return re.sub(r"\W+", "_", path, flags=re.ASCII).rstrip("_")[:NAME_LENGTH]
+
+
+def _results(recording: Trace, result: Any, place: Where | None) -> tuple[tuple[Value, ...], Tree]:
+    """The traced values in a result, and the rest of it."""
+
+    def judge(value: Any, leaves: list[Any]) -> Tree | None:
+        if isinstance(value, Tracer):
+            if value._trace is not recording:
+                raise Unfit("belongs to another trace", "return what you computed")
+            leaves.append(value._value)
+            return LEAF
+        if tree.container_of(type(value)) is not None:
+            return None
+        if not _is_constant(value):
+            kind = type(value).__name__
+            raise Unfit(
+                f"is {'an array of objects' if isinstance(value, np.ndarray) else f'a {kind}'}",
+                "arrays, numbers and strings, in tuples, lists, dicts and dataclasses; or "
+                f"stax.register_container({kind}, ...)",
+            )
+        return tree.static(value)
+
+    outputs: list[Value] = []
+    try:
+        structure = tree.take_apart(result, judge, outputs)
+    except Unfit as error:
+        raise TraceError(f"the result{error.path} {error.what}", place, error.instead) from None
+    return tuple(outputs), structure
+
+
+def _is_constant(value: Any) -> bool:
+    """True for what may be returned as it is: it can hold no traced array."""
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    if isinstance(value, tree.FUNCTIONS):
+        return False  # its closure, or its owner
+    return isinstance(value, (complex, np.generic)) or tree.is_static(value)
+
+
+def _graph(
+    recording: Trace,
+    parameters: Sequence[tuple[str, Any]],
+    outputs: tuple[Value, ...],
+    structure: Tree,
+) -> Graph:
     inputs = tuple(
         replace(entry, bounds=recording.bounds.get(entry.value.name)) for entry in recording.inputs
     )
-    return Graph(recording.name, inputs, tuple(recording.eqns), outputs, structure)
+    arguments = tuple(
+        spec[1] if spec[0] == "tree" else LEAF for _, spec in parameters if spec[0] != "static"
+    )
+    return Graph(recording.name, inputs, tuple(recording.eqns), outputs, structure, arguments)
 
 
 def _named(recording: Trace, graph: Graph) -> Graph:
@@ -145,4 +186,4 @@ def _named(recording: Trace, graph: Graph) -> Graph:
     )
     inputs = tuple(replace(entry, value=rename(entry.value)) for entry in graph.inputs)
     outputs = tuple(rename(out) for out in graph.outputs)
-    return Graph(graph.name, inputs, eqns, outputs, graph.structure)
+    return replace(graph, inputs=inputs, eqns=eqns, outputs=outputs)

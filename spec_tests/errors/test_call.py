@@ -1,4 +1,4 @@
-"""Calls that do not fit the signature, and **keywords."""
+"""Calls that do not fit the signature."""
 
 import pytest
 
@@ -27,16 +27,6 @@ def test_arity(args, kwargs):
         jitted(*args, **kwargs)
     as_numpy(caught.value, lambda: two(*args, **kwargs))
     assert jitted(1.0, 2.0) == 3
-
-
-def test_keywords():
-    def f(x, **options):
-        return x * options["scale"]
-
-    jitted = stax.jit(f, backend="ref")
-    with pytest.raises(stax.ConfigError, match="cannot take") as caught:
-        jitted(floats(3), scale=2)
-    assert "named parameters" in caught.value.instead
 
 
 def test_an_exception_of_the_user_comes_through():

@@ -256,9 +256,12 @@ def test_a_captured_array_is_an_input():
 
 
 def test_structure_of_results():
-    assert graph_of(lambda x: x + 1, ROWS).structure == "single"
-    assert graph_of(lambda x: (x + 1,), ROWS).structure == "tuple"
-    assert graph_of(lambda x: [x + 1, x], ROWS).structure == "list"
+    assert str(graph_of(lambda x: x + 1, ROWS).structure) == "*"
+    assert str(graph_of(lambda x: (x + 1,), ROWS).structure) == "(*,)"
+    assert str(graph_of(lambda x: [x + 1, x], ROWS).structure) == "[*, *]"
+    graph = graph_of(lambda x: {"a": x + 1, "rest": (None, [x])}, ROWS)
+    assert str(graph.structure) == "{'a': *, 'rest': (None, [*])}".replace("'", '"')
+    assert str(graph).splitlines()[0].endswith('-> {"a": out, "rest": (None, [x])}')
 
 
 def test_check_finds_an_undefined_operand():
