@@ -233,7 +233,7 @@ def _interpret(climb: _Climb) -> None:
     jitted = stax.jit(case.function, **case.options)
     climb.program = jitted.lower(*case.args).program
     climb.arguments = tuple(Signature(case.function, ()).bind(case.args, {}).leaves)
-    with quiet(), _point_limit(POINTS):
+    with quiet(), point_limit(POINTS):
         comparisons = list(_against_call(climb))
         comparisons += ladder.climb(climb.program, climb.arguments).comparisons
         climb.expected = run_nests(climb.program.plan, _full(climb), climb.recording)
@@ -246,7 +246,8 @@ def _full(climb: _Climb) -> list[Any]:
 
 
 @contextlib.contextmanager
-def _point_limit(limit: int) -> Iterator[None]:
+def point_limit(limit: int) -> Iterator[None]:
+    """Iterations up to which the point-by-point rung is climbed inside a block."""
     before = ladder.POINT_LIMIT
     ladder.POINT_LIMIT = limit
     try:
