@@ -117,7 +117,11 @@ def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
         return np.reshape(args[0], eqn.out.shape)
     if eqn.op == "broadcast_to":
         return np.broadcast_to(args[0], eqn.out.shape)
-    return getattr(np, eqn.op)(*args, **params)
+    if "initial" in params:
+        params["initial"] = params["initial"].value
+    ufunc, _, method = eqn.op.partition(".")
+    function = getattr(np, ufunc)
+    return (getattr(function, method) if method else function)(*args, **params)
 
 
 def _slice(entry: Any) -> Any:

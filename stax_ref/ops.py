@@ -202,7 +202,7 @@ class Reduction:
     """One associative reduction: its combining operation and its identity.
 
     Args:
-        name: ``sum``, ``prod``, ``max`` or ``min``.
+        name: ``sum``, ``prod``, ``max``, ``min``, ``fmax``, ``fmin``, ``and``, ``or`` or ``xor``.
         combine: the operation of :data:`OPS` that joins two partial results.
         ordered: True when the order of combination changes bits (float sums and products).
     """
@@ -212,18 +212,24 @@ class Reduction:
     ordered: bool
 
     def identity(self, dtype: np.dtype) -> Any:
-        """The neutral value in this dtype, as a NumPy scalar."""
+        """The neutral value in this dtype, as a NumPy scalar; of ``fmax`` and ``fmin`` it is NaN.
+
+        Sums start at -0.0, which is neutral for every float; +0.0 would turn -0.0 into +0.0.
+        """
         if self.name == "sum":
             return dtype.type(-0.0) if dtype.kind == "f" else dtype.type(0)
-        if self.name == "prod":
-            return dtype.type(1)
-        sign = -1 if self.name == "max" else 1
+        if self.name in ("prod", "or", "xor"):
+            return dtype.type(self.name == "prod")
+        if self.name == "and":
+            return np.invert(dtype.type(0))
         if dtype.kind == "f":
-            return dtype.type(sign * np.inf)
+            values = {"max": -np.inf, "min": np.inf, "fmax": np.nan, "fmin": np.nan}
+            return dtype.type(values[self.name])
+        largest = self.name.endswith("max")
         if dtype.kind == "b":
-            return dtype.type(self.name == "min")
+            return dtype.type(not largest)
         info = np.iinfo(dtype)
-        return dtype.type(info.min if self.name == "max" else info.max)
+        return dtype.type(info.min if largest else info.max)
 
 
 REDUCTIONS: dict[str, Reduction] = {
@@ -233,8 +239,23 @@ REDUCTIONS: dict[str, Reduction] = {
         Reduction("prod", "multiply", True),
         Reduction("max", "maximum", False),
         Reduction("min", "minimum", False),
+        Reduction("fmax", "fmax", False),
+        Reduction("fmin", "fmin", False),
+        Reduction("and", "bitwise_and", False),
+        Reduction("or", "bitwise_or", False),
+        Reduction("xor", "bitwise_xor", False),
     )
 }
+
+
+def accumulator_dtype(op: str, dtype: np.dtype) -> np.dtype:
+    """The dtype in which a reduction with a result of ``dtype`` accumulates.
+
+    Sums, means and variances of float16 are float32 until their end and rounded once there, a
+    listed deviation from NumPy; a product rounds each step.
+    """
+    wide = dtype == np.float16 and op in ("sum", "mean", "var", "std")
+    return F32 if wide else dtype
 
 
 def reduce_planned(kind: str, values: Any, order: Order, dtype: np.dtype) -> Any:

@@ -28,12 +28,12 @@ from .compose import (
     unrolled,
 )
 from .config import Config
-from .dtypes import BOOL, F32
+from .dtypes import BOOL
 from .errors import Where
 from .graph import Eqn, Literal, Value, literal
 from .index import ZERO, Symbol
 from .node import Access, Body, Buffer, Instr
-from .ops import REDUCTIONS, planned_order
+from .ops import REDUCTIONS, accumulator_dtype, planned_order
 
 Known = dict[tuple[object, ...], Value]
 """Reductions computed so far, by kind, operand, axes and dtype."""
@@ -43,8 +43,16 @@ _KINDS = {
     "prod": "prod",
     "max": "max",
     "min": "min",
-    "any": "max",
-    "all": "min",
+    "any": "or",
+    "all": "and",
+    "logical_or.reduce": "or",
+    "logical_and.reduce": "and",
+    "logical_xor.reduce": "xor",
+    "bitwise_or.reduce": "or",
+    "bitwise_and.reduce": "and",
+    "bitwise_xor.reduce": "xor",
+    "fmax.reduce": "fmax",
+    "fmin.reduce": "fmin",
 }
 """Equations that are one reduction, and its name in ``ops.REDUCTIONS``."""
 
@@ -85,15 +93,6 @@ class Lowering(Protocol):
         """Append a node."""
 
 
-def accumulated(op: str, dtype: np.dtype) -> np.dtype:
-    """The dtype in which a reduction equation with a result of ``dtype`` accumulates.
-
-    Sums of float16 are float32 until their end, where they are rounded once (semantics §4).
-    """
-    wide = dtype == np.float16 and (op == "sum" or op in _AVERAGES)
-    return F32 if wide else dtype
-
-
 def reduction(lowering: Lowering, eqn: Eqn) -> None:
     """Lower one equation whose name is in :data:`EQUATIONS`."""
     (source,) = eqn.args
@@ -101,7 +100,7 @@ def reduction(lowering: Lowering, eqn: Eqn) -> None:
     out, where = eqn.out, eqn.where
     axes = _axes(source, eqn.param("axis"))
     source = _cast(lowering, source, out.dtype, where)
-    wide = accumulated(eqn.op, out.dtype)
+    wide = accumulator_dtype(eqn.op, out.dtype)
     source = _cast(lowering, source, wide, where)
     initial = dict(eqn.params).get("initial")
     total = out

@@ -46,7 +46,7 @@ from .interval import (
     where,
     wide,
 )
-from .ops import planned_order, reduction_depth
+from .ops import accumulator_dtype, planned_order, reduction_depth
 
 
 def error_bounds(
@@ -113,7 +113,7 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
     op, dtype = eqn.op, eqn.out.dtype
     if op in ("getitem", "transpose", "reshape", "broadcast_to"):
         return each(lambda a: numpy_equation(eqn, [a]), args[0])
-    if op in _REDUCTIONS or op in ("var", "std"):
+    if op in _REDUCTIONS or op in _ON_BOOLS or op in ("var", "std"):
         return _reduction(eqn, args[0], strict)
     if op == "extern":
         return _extern(eqn, args, plain)
@@ -129,25 +129,34 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
 # reductions ---------------------------------------------------------------------------------------
 def _reduction(eqn: Eqn, x: Interval, strict: bool) -> Interval:
     ndim, dtype = x.low.ndim, eqn.out.dtype
-    if x.low.dtype != dtype:
-        x = cast(x, dtype)
+    wide_dtype = accumulator_dtype(eqn.op, dtype)
+    if eqn.op not in _POSITIONS:
+        for target in (dtype, wide_dtype):
+            x = x if x.low.dtype == target else cast(x, target)
     axis = eqn.param("axis")
-    axes = tuple(range(ndim)) if axis is None else axis
+    axes = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     kept = [k for k in range(ndim) if k not in axes]
     count = math.prod(x.low.shape[k] for k in axes)
-    order = planned_order(dtype, ndim - 1 in axes, strict)
-    depth = reduction_depth(order, count)
+    depth = reduction_depth(planned_order(x.low.dtype, ndim - 1 in axes, strict), count)
 
     def flatten(a: np.ndarray) -> np.ndarray:
         return a.transpose(*kept, *axes).reshape(*(a.shape[k] for k in kept), count)
 
     rows = each(flatten, x)
-    if eqn.op in ("var", "std"):
+    initial = dict(eqn.params).get("initial")
+    if count == 0 and initial is not None:
+        result = known(np.full(rows.low.shape[:-1], initial.value), dtype)
+    elif eqn.op in ("var", "std"):
         result = _variance(rows, depth, count - eqn.param("ddof"))
+        if eqn.op == "std":
+            result = pointwise("sqrt", [result], wide_dtype)
     else:
-        result = _REDUCTIONS[eqn.op](rows, depth)
-    if eqn.op == "std":
-        result = pointwise("sqrt", [result], dtype)
+        result = (_ON_BOOLS if wide_dtype == BOOL else _REDUCTIONS)[eqn.op](rows, depth)
+    if count and initial is not None:
+        first = known(initial.value, wide_dtype)
+        result = pointwise(_COMBINED[eqn.op], [first, result], wide_dtype)
+    if result.low.dtype != dtype:
+        result = cast(result, dtype)
     return each(lambda a: a.reshape(eqn.out.shape), result)
 
 
@@ -268,15 +277,65 @@ def _variance(x: Interval, depth: int, divisor: float) -> Interval:
     return pointwise("true_divide", [total, known(max(divisor, 0), dtype)], dtype)
 
 
+def _bits(function: Any) -> Callable[[Interval, int], Interval]:
+    """Bits joined: NumPy's where every element is known, anything elsewhere."""
+
+    def rule(x: Interval, depth: int) -> Interval:
+        value = np.asarray(function(x.low, axis=-1))
+        if x.low is x.high:
+            return Interval(value, value)
+        sure = np.all(x.low == x.high, axis=-1)
+        ends: Any = np.iinfo(value.dtype) if value.dtype != BOOL else None
+        least, most = (False, True) if ends is None else (ends.min, ends.max)
+        return Interval(*(np.where(sure, value, end).astype(value.dtype) for end in (least, most)))
+
+    return rule
+
+
+def _place(function: Any) -> Callable[[Interval, int], Interval]:
+    """The first place of an extreme: NumPy's where every element is known, any place elsewhere."""
+
+    def rule(x: Interval, depth: int) -> Interval:
+        value = np.asarray(function(x.low, axis=-1))
+        if x.low is x.high:
+            return Interval(value, value)
+        same = (x.low == x.high) | ((x.low != x.low) & (x.high != x.high))
+        sure, last = np.all(same, axis=-1), x.low.shape[-1] - 1
+        return Interval(np.where(sure, value, 0), np.where(sure, value, last))
+
+    return rule
+
+
+_ON_BOOLS: dict[str, Callable[[Interval, int], Interval]] = {
+    **dict.fromkeys(("sum", "max", "any"), _extreme(np.max)),
+    **dict.fromkeys(("prod", "min", "all"), _extreme(np.min)),
+    **{
+        f"{name}.reduce": _bits(getattr(np, name).reduce)
+        for name in (
+            *("logical_or", "logical_and", "logical_xor", "fmax", "fmin"),
+            *("bitwise_or", "bitwise_and", "bitwise_xor"),
+        )
+    },
+}
+
+_POSITIONS = {"argmax": _place(np.argmax), "argmin": _place(np.argmin)}
+
 _REDUCTIONS: dict[str, Callable[[Interval, int], Interval]] = {
     "sum": _sum,
     "prod": _product,
     "mean": _mean,
     "max": _extreme(np.max),
     "min": _extreme(np.min),
-    "any": _extreme(np.max),
-    "all": _extreme(np.min),
+    "fmax.reduce": _extreme(np.fmax.reduce),
+    "fmin.reduce": _extreme(np.fmin.reduce),
+    **{name: rule for name, rule in _ON_BOOLS.items() if name.startswith("bitwise")},
+    **_POSITIONS,
 }
+
+_COMBINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"} | {
+    name: name.removesuffix(".reduce") for name in _ON_BOOLS if name.endswith(".reduce")
+}
+"""The operation that joins an initial value."""
 
 
 # external calls -----------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..errors import UnsupportedOperation, user_frame
 from ..tracer import Trace
-from . import contractions, externs
+from . import contractions, externs, norms, reductions, statistics
 from .creation import full_like, like
 from .elementwise import cast, clip, pointwise, power, where
 from .operands import no_options
-from .reductions import reduce
+from .reductions import OF_UFUNC, reduce_ufunc
 from .refused import refusal
 from .shapes import broadcast_to, expand_dims, getitem, permute, ravel, reshape, squeeze, swapaxes
 
@@ -33,8 +33,6 @@ _POINTWISE = (
     "cos tan arcsin arccos arctan arctan2 sinh cosh arcsinh arccosh arctanh exp2 expm1 log2 log10 "
     "log1p cbrt hypot logaddexp logaddexp2 deg2rad radians rad2deg degrees float_power"
 ).split()
-_REDUCTIONS = ("sum", "prod", "max", "min", "mean", "var", "std")
-_REDUCE_METHODS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
 METHODS_OF_UFUNCS: dict[str, Callable[..., Any]] = {
@@ -54,9 +52,8 @@ def call_ufunc(
 ) -> Any:
     """One call through ``__array_ufunc__``, or of one of Python's operators."""
     name = ufunc.__name__
-    if method == "reduce" and name in _REDUCE_METHODS:
-        axis = kwargs.pop("axis", 0)
-        return reduce(recording, _REDUCE_METHODS[name], inputs[0], axis, **kwargs)
+    if method == "reduce" and name in OF_UFUNC:
+        return reduce_ufunc(recording, name, *inputs, **kwargs)
     if method in METHODS_OF_UFUNCS:
         return METHODS_OF_UFUNCS[method](recording, ufunc, *inputs, **kwargs)
     if ufunc in contractions.UFUNCS and method == "__call__":
@@ -98,17 +95,6 @@ def _unsupported_function(name: str) -> UnsupportedOperation:
     )
 
 
-def _reducer(kind: str) -> Callable[..., Any]:
-    def handler(recording: Trace, a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-        names = ["out", "keepdims"] if kind in ("max", "min") else ["dtype", "out", "keepdims"]
-        if kind in ("var", "std"):
-            names.insert(2, "ddof")
-        kwargs.update(zip(names, args, strict=False))
-        return reduce(recording, kind, a, axis, **kwargs)
-
-    return handler
-
-
 def _copy(recording: Trace, x: Any, order: str = "C") -> Any:
     """``x.copy()``: values never change, so it is the value itself."""
     no_options("copy", {"order": order})
@@ -116,9 +102,9 @@ def _copy(recording: Trace, x: Any, order: str = "C") -> Any:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{getattr(np, kind): _reducer(kind) for kind in _REDUCTIONS},
-    np.amax: _reducer("max"),
-    np.amin: _reducer("min"),
+    **reductions.FUNCTIONS,
+    **statistics.FUNCTIONS,
+    **norms.FUNCTIONS,
     np.where: where,
     np.clip: clip,
     np.reshape: reshape,
@@ -146,7 +132,8 @@ def _method(handler: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HANDLERS: dict[str, Callable[..., Any]] = {
-    **{kind: _reducer(kind) for kind in _REDUCTIONS},
+    **reductions.METHODS_OF_FAMILY,
+    **statistics.METHODS_OF_FAMILY,
     "reshape": reshape,
     "transpose": permute,
     "swapaxes": swapaxes,
