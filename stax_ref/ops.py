@@ -46,7 +46,7 @@ from typing import Any
 import numpy as np
 
 from . import libm, meaning
-from .dtypes import BOOL, F64, I64, SHORT, U8, U64
+from .dtypes import BOOL, F16, F32, F64, I64, SHORT, U8, U64
 from .meaning import cast as cast
 
 ORDER_VERSION = 1
@@ -254,7 +254,7 @@ def accumulator_dtype(op: str, dtype: np.dtype) -> np.dtype:
     Sums, means and variances of float16 are float32 until their end and rounded once there, a
     listed deviation from NumPy; a product rounds each step.
     """
-    wide = dtype == np.float16 and op in ("sum", "mean", "var", "std")
+    wide = dtype == F16 and op in ("sum", "mean", "var", "std")
     return F32 if wide else dtype
 
 

@@ -171,7 +171,7 @@ def _without_nan(recording: Trace, a: Any, filler: float, what: str) -> tuple[Tr
     value = Tracer(recording, traced(recording, a, what))
     if value.dtype.kind != "f":
         return value, None
-    nan = pointwise(recording, np.not_equal, (value, value))
+    nan = pointwise(recording, np.isnan, (value,))
     return where(recording, nan, value.dtype.type(filler), value), nan
 
 
