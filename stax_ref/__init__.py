@@ -53,6 +53,13 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str) -> Any:
+    """The array API namespace, loaded when it is first asked for."""
+    if name == "xp":
+        return importlib.import_module("stax_ref.xp")
+    raise AttributeError(f"module 'stax_ref' has no attribute {name!r}")
+
+
 def fallbacks() -> int:
     """How often ``backend="auto"`` fell back to the interpreter in this process."""
     module: Any = importlib.import_module("stax_ref.staged")
