@@ -32,7 +32,8 @@ import stax_ref as stax
 from stax_ref import ladder, report, tree
 from stax_ref.arguments import Signature
 from stax_ref.errors import ConfigError, Unsupported
-from stax_ref.interpret import Recording, run_graph, run_nests
+from stax_ref.evaluate import run_graph
+from stax_ref.interpret import Recording, run_nests
 from stax_ref.rounding import error_bounds
 from stax_ref.staged import Executable
 

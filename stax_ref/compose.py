@@ -8,12 +8,14 @@ planned order. Not here: which values become buffers (``lower``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from .composites import COMPOSITES
+from .dtypes import BOOL, I32, I64
 from .errors import Where
 from .graph import Eqn, Literal, Operand, Value, literal
 from .index import ZERO, Index, Symbol, c_strides, constant, digits, flatten, variable
@@ -21,6 +23,11 @@ from .node import Access, Buffer, Instr
 from .ops import REDUCTIONS
 
 Indices = tuple[Index, ...]
+
+Emission = Callable[[], int]
+
+FLAGGED = frozenset({"floor_divide", "remainder", "fmod", "power"})
+"""Integer operations whose second operand can raise a flag; 1 never does."""
 
 UNROLL = 8
 """Reductions over at most this many elements become pointwise; the planned tree is the same."""
@@ -37,7 +44,9 @@ class Builder:
     def __init__(self, values: dict[str, Expression]) -> None:
         self._values = values
         self._known: dict[Instr, int] = {}
-        self._expanded: dict[tuple[str, Indices], int] = {}
+        self._expanded: dict[tuple[str, Indices, int | None], int] = {}
+        self._positions: dict[tuple[int, int, int | None], Symbol] = {}
+        self.guard: int | None = None
         self.instrs: list[Instr] = []
 
     def emit(self, instr: Instr) -> int:
@@ -50,7 +59,7 @@ class Builder:
 
     def value(self, name: str, index: Indices) -> int:
         """The value of this name at an index."""
-        key = (name, index)
+        key = (name, index, self.guard)
         position = self._expanded.get(key)
         if position is None:
             position = self._expanded[key] = self._values[name].emit(self, index)
@@ -63,8 +72,91 @@ class Builder:
         return self.value(operand.name, broadcast_index(operand.shape, index))
 
     def apply(self, op: str, args: Sequence[int], dtype: np.dtype) -> int:
-        """One scalar operation."""
+        """One scalar operation; where a guard is false it must not raise a flag."""
+        if self.guard is not None and op in FLAGGED and dtype.kind in "iu":
+            safe = self.emit(Instr("where", (self.guard, args[1], self.constant(1, dtype)), dtype))
+            args = (args[0], safe)
         return self.emit(Instr(op, tuple(args), dtype))
+
+    def load(self, access: Access, dtype: np.dtype) -> int:
+        """An element, under the guard in force."""
+        guard = () if self.guard is None else (self.guard,)
+        return self.emit(Instr("load", guard, dtype, access))
+
+    @contextmanager
+    def under(self, condition: int | bool) -> Iterator[None]:
+        """What is emitted inside is used only where a condition holds (and those around it)."""
+        outer = self.guard
+        if not isinstance(condition, bool):
+            if outer is None or outer == condition:
+                self.guard = condition
+            else:
+                self.guard = self.apply("logical_and", [outer, condition], BOOL)
+        yield
+        self.guard = outer
+
+    def index_value(self, index: Index) -> int:
+        """An index expression as a value: int32 where it fits, so that lanes stay narrow."""
+        low, high = index.bounds()
+        dtype = I32 if -(2**31) <= low and high < 2**31 else I64
+        if not index.terms:
+            return self.constant(index.constant, dtype)
+        return self.emit(Instr("index", (), dtype, index=index))
+
+    def within(self, index: Index, start: int, stop: int) -> int | bool:
+        """``start <= index < stop`` as a value, or as a bool where the bounds decide it."""
+        low, high = index.bounds()
+        if start <= low and high < stop:
+            return True
+        if high < start or low >= stop or start >= stop:
+            return False
+        found: int | bool = True
+        if low < start:
+            found = self._compared("greater_equal", index, start)
+        if high >= stop:
+            found = self.both(found, self._compared("less", index, stop))
+        return found
+
+    def divisible(self, index: Index, divisor: int) -> int | bool:
+        """``index % divisor == 0`` as a value, or as a bool where the form decides it."""
+        rest = index % divisor
+        if not rest.terms:
+            return rest.constant == 0
+        return self._compared("equal", rest, 0)
+
+    def both(self, a: int | bool, b: int | bool) -> int | bool:
+        """Two conditions together."""
+        if isinstance(a, bool):
+            return b if a else False
+        if isinstance(b, bool):
+            return a if b else False
+        return self.emit(Instr("logical_and", (a, b), BOOL))
+
+    def _compared(self, op: str, index: Index, limit: int) -> int:
+        value = self.index_value(index)
+        dtype = self.instrs[value].dtype
+        return self.emit(Instr(op, (value, self.constant(limit, dtype)), BOOL))
+
+    def choose(self, condition: int | bool, a: Emission, b: Emission, dtype: np.dtype) -> int:
+        """``a`` where the condition holds, ``b`` elsewhere; each is evaluated only there."""
+        if isinstance(condition, bool):
+            return a() if condition else b()
+        with self.under(condition):
+            first = a()
+        negated = self.emit(Instr("logical_not", (condition,), BOOL))
+        with self.under(negated):
+            second = b()
+        return self.emit(Instr("where", (condition, first, second), dtype))
+
+    def position(self, value: int, extent: int) -> Index:
+        """A runtime value as an index into an axis of this extent."""
+        key = (value, extent, self.guard)
+        symbol = self._positions.get(key)
+        if symbol is None:
+            symbol = self._positions[key] = Symbol(f"p{len(self._positions)}", extent)
+            guard = () if self.guard is None else (self.guard,)
+            self.emit(Instr("position", (value, *guard), I64, symbol=symbol))
+        return variable(symbol)
 
     def constant(self, value: object, dtype: np.dtype) -> int:
         """A constant."""
@@ -107,7 +199,7 @@ def loading(buffer: Buffer) -> Expression:
     """The value that is an element of a buffer."""
 
     def emit(builder: Builder, index: Indices) -> int:
-        return builder.emit(Instr("load", (), buffer.dtype, Access(buffer.name, index)))
+        return builder.load(Access(buffer.name, index), buffer.dtype)
 
     return Expression(buffer.shape, buffer.dtype, emit, buffer.name)
 
@@ -271,9 +363,37 @@ def _broadcast_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indice
     return broadcast_index(shape, index)
 
 
+def _roll_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    return tuple(
+        (entry + -shift) % extent if shift else entry
+        for entry, shift, extent in zip(index, eqn.param("shifts"), shape, strict=True)
+    )
+
+
+def _repeat_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    axis = eqn.param("axis")
+    return (*index[:axis], index[axis] // eqn.param("repeats"), *index[axis + 1 :])
+
+
+def _tile_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    return tuple(entry % extent for entry, extent in zip(index, shape, strict=True))
+
+
+def _diagonal_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    """The last index runs along the diagonal of two axes; the others keep their order."""
+    row, column, offset = eqn.param("axes")
+    along, kept = index[-1], iter(index[:-1])
+    places = {row: along + max(-offset, 0), column: along + max(offset, 0)}
+    return tuple(places[k] if k in places else next(kept) for k in range(len(shape)))
+
+
 VIEWS: dict[str, Callable[[Eqn, tuple[int, ...], Indices], Indices]] = {
     "getitem": _getitem_index,
     "transpose": _transpose_index,
     "reshape": _reshape_index,
     "broadcast_to": _broadcast_index,
+    "roll": _roll_index,
+    "repeat": _repeat_index,
+    "tile": _tile_index,
+    "diagonal": _diagonal_index,
 }

@@ -190,7 +190,7 @@ def _record(
     accesses = (*recorder.reads, *recorder.writes)
     iteration = (node.outer_sizes, node.inner_sizes)
     if merge_loops:
-        flat = [access.flat(buffers[access.buffer]) for access in accesses]
+        flat = [access.flat(buffers[access.buffer]) for access in accesses] + recorder.indices
         iteration = (merged_sizes(node.outer, flat), merged_sizes(node.inner, flat))
     return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), weak, iteration, accesses)
 
@@ -208,9 +208,16 @@ class _Recorder:
     def __init__(self) -> None:
         self.reads: list[Access] = []
         self.writes: list[Access] = []
+        self.indices: list[Index] = []
 
-    def load(self, access: Access, dtype: np.dtype) -> None:
+    def load(self, access: Access, dtype: np.dtype, guard: None = None) -> None:
         self.reads.append(access)
+
+    def index(self, index: Index, dtype: np.dtype) -> None:
+        self.indices.append(index)
+
+    def position(self, symbol: Symbol, value: None, guard: None = None) -> None:
+        return None
 
     def store(self, access: Access, value: Any) -> None:
         self.writes.append(access)
@@ -232,10 +239,22 @@ def accesses_of(body: Body) -> tuple[list[Access], list[Access]]:
     return recorder.reads, recorder.writes
 
 
+def indices_of(body: Body) -> list[Index]:
+    """Index expressions whose values a body uses, which are not addresses."""
+    recorder = _Recorder()
+    run(body, recorder)
+    return recorder.indices
+
+
 def normal_form(
     access: Access, buffers: dict[str, Buffer], symbols: Sequence[Symbol], name: str
-) -> MemoryDep:
-    """The dependence of one access: merged axes, no unused trailing variables, ``c0, c1, ...``."""
+) -> DataDep:
+    """The dependence of one access: merged axes, no unused trailing variables, ``c0, c1, ...``.
+
+    An access at a runtime position may touch any element: it depends on the whole buffer.
+    """
+    if access.runtime_symbols(symbols):
+        return WholeDep(name, buffers[access.buffer].size)
     merged, (index,) = merge_axes(symbols, [access.flat(buffers[access.buffer])])
     kept = list(merged)
     while kept and kept[-1] not in index.symbols():

@@ -24,8 +24,8 @@ import numpy as np
 
 from . import tree
 from .errors import InvariantError
-from .graph import Eqn, Graph, Literal
-from .index import Symbol, c_strides, flatten
+from .graph import Graph, Literal
+from .index import Index, Symbol, c_strides, flatten
 from .lower import Lowered
 from .nest import (
     Accumulate,
@@ -51,12 +51,21 @@ class Recording:
 
     Args:
         externs: results of external calls by buffer; made once, handed to every later rung.
-        flags: bit 1, an integer division met a zero divisor; bit 2, it overflowed; bit 8, an
-            integer was raised to a negative power (semantics 3).
+        flags: 1, an integer division met a zero divisor; 2, it overflowed; 4, an index was
+            out of range; 8, an integer was raised to a negative power (semantics 3).
     """
 
     externs: dict[str, np.ndarray] = field(default_factory=dict)
     flags: int = 0
+
+    def located(self, value: Any, extent: int, guard: Any = True) -> Any:
+        """Runtime values as positions on an axis: negative ones wrapped, bad ones 0 and noticed."""
+        position = np.asarray(value).astype(np.int64)
+        position = np.where(position < 0, position + extent, position)
+        inside = (position >= 0) & (position < extent)
+        if np.any(~inside & guard):
+            self.flags |= 4
+        return np.where(inside & guard, position, 0)
 
     def notice(self, op: str, args: Sequence[Any]) -> None:
         """Remember what integers cannot divide by, and powers they cannot have."""
@@ -77,61 +86,6 @@ class Recording:
 
 POISON = 0xFF
 """Byte of dead memory: NaN in every float dtype, -1 in every integer dtype."""
-
-
-# rung 1: graph -----------------------------------------------------------------------------------
-def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
-    """The graph with plain NumPy, one call per equation.
-
-    Args:
-        graph: a traced graph.
-        arguments: one array or Python scalar per input.
-
-    Returns:
-        one array per output.
-    """
-    values: dict[str, Any] = {
-        entry.value.name: argument for entry, argument in zip(graph.inputs, arguments, strict=True)
-    }
-    with np.errstate(all="ignore"):
-        for eqn in graph.eqns:
-            args = [a.value if isinstance(a, Literal) else values[a.name] for a in eqn.args]
-            values[eqn.out.name] = numpy_equation(eqn, args)
-    return tuple(
-        np.array(values[out.name], dtype=out.dtype).reshape(out.shape) for out in graph.outputs
-    )
-
-
-def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
-    """One equation by the NumPy call it stands for."""
-    params = dict(eqn.params)
-    if eqn.op == "extern":
-        return params["call"].results(args)[params["result"]]
-    if eqn.op == "cast":
-        return np.asarray(args[0]).astype(eqn.out.dtype)
-    if eqn.op == "power":
-        return np.power(args[0], params["exponent"])
-    if eqn.op == "getitem":
-        return np.asarray(args[0])[tuple(_slice(entry) for entry in params["index"])]
-    if eqn.op == "reshape":
-        return np.reshape(args[0], eqn.out.shape)
-    if eqn.op == "broadcast_to":
-        return np.broadcast_to(args[0], eqn.out.shape)
-    if "initial" in params:
-        params["initial"] = params["initial"].value
-    ufunc, _, method = eqn.op.partition(".")
-    function = getattr(np, ufunc)
-    return (getattr(function, method) if method else function)(*args, **params)
-
-
-def _slice(entry: Any) -> Any:
-    if not isinstance(entry, tuple):
-        return entry
-    start, step, count = entry
-    if count == 0:
-        return slice(0, 0)
-    stop = start + step * count
-    return slice(start, None if stop < 0 else stop, step)
 
 
 # storage -----------------------------------------------------------------------------------------
@@ -174,6 +128,16 @@ def run_extern(
         storage[name][:] = result.reshape(-1)
 
 
+def guarded(storage: np.ndarray, flat: Any, guard: Any = None) -> Any:
+    """Elements of flat storage; where a guard is false no address is evaluated and 0 stands."""
+    if guard is None:
+        return storage[flat]
+    allowed, flat = np.broadcast_arrays(guard, flat)
+    found = np.zeros(flat.shape, storage.dtype)
+    found[allowed] = storage[flat[allowed]]
+    return found
+
+
 # rung 2: nodes -----------------------------------------------------------------------------------
 def run_nodes(
     lowered: Lowered, graph: Graph, arguments: Sequence[Any], recording: Recording
@@ -199,7 +163,7 @@ def run_nodes(
             if node.is_extern:
                 run_extern(node, storage, buffers, recording)
             else:
-                run(node.body, _WholeNode(node, buffers, storage))
+                run(node.body, _WholeNode(node, buffers, storage, recording))
     return tuple(storage[n].reshape(buffers[n].shape).copy() for n in lowered.outputs)
 
 
@@ -207,9 +171,14 @@ class _WholeNode:
     """The handler that evaluates a node's body over its whole iteration space."""
 
     def __init__(
-        self, node: Node, buffers: Mapping[str, Buffer], storage: Mapping[str, np.ndarray]
+        self,
+        node: Node,
+        buffers: Mapping[str, Buffer],
+        storage: Mapping[str, np.ndarray],
+        recording: Recording,
     ) -> None:
         self.node = node
+        self.recording = recording
         self.buffers = buffers
         self.storage = storage
         symbols = (*node.outer, *node.inner)
@@ -221,8 +190,14 @@ class _WholeNode:
         flat = flatten(access.index, c_strides(shape)).evaluate(self.symbols)
         return np.asarray(flat).reshape(np.shape(flat) or (1,) * len(self.extents))
 
-    def load(self, access: Access, dtype: np.dtype) -> Any:
-        return self.storage[access.buffer][self._flat(access)]
+    def load(self, access: Access, dtype: np.dtype, guard: Any = None) -> Any:
+        return guarded(self.storage[access.buffer], self._flat(access), guard)
+
+    def index(self, index: Index, dtype: np.dtype) -> Any:
+        return np.asarray(index.evaluate(self.symbols)).astype(dtype)
+
+    def position(self, symbol: Symbol, value: Any, guard: Any = True) -> None:
+        self.symbols[symbol.name] = self.recording.located(value, symbol.extent, guard)
 
     def store(self, access: Access, value: Any) -> None:
         self.storage[access.buffer][self._flat(access)] = value
@@ -337,12 +312,19 @@ class _WholeNest:
         return np.expand_dims(total, level)
 
     def _let(self, statement: Let) -> Any:
+        args = tuple(self._value(argument) for argument in statement.args)
         if statement.op == "load":
             assert statement.access is not None
-            return self.storage[statement.access.buffer][self._flat(statement.access)]
+            storage = self.storage[statement.access.buffer]
+            return guarded(storage, self._flat(statement.access), *args)
         if statement.op == "undef":
             return np.full((), np.frombuffer(bytes([POISON]) * 8, statement.dtype)[0])
-        args = tuple(self._value(argument) for argument in statement.args)
+        if statement.index is not None:
+            return np.asarray(statement.index.evaluate(self.symbols)).astype(statement.dtype)
+        if statement.symbol is not None:
+            found = self.recording.located(args[0], statement.symbol.extent, *args[1:])
+            self.symbols[statement.name] = found
+            return found
         self.recording.notice(statement.op, args)
         return apply(statement.op, args, statement.dtype)
 
@@ -482,12 +464,20 @@ class _PointNest:
             )
 
     def _let(self, statement: Let) -> Any:
+        args = tuple(self._value(argument) for argument in statement.args)
         if statement.op == "load":
             assert statement.access is not None
+            if args and not args[0]:
+                return statement.dtype.type(0)
             return self.storage[statement.access.buffer][self._flat(statement.access)]
         if statement.op == "undef":
             return np.frombuffer(bytes([POISON]) * 8, statement.dtype)[0]
-        args = tuple(self._value(argument) for argument in statement.args)
+        if statement.index is not None:
+            return statement.dtype.type(statement.index.evaluate(self.symbols))
+        if statement.symbol is not None:
+            found = Recording().located(args[0], statement.symbol.extent, *args[1:])
+            self.symbols[statement.name] = int(found)
+            return found
         return apply(statement.op, args, statement.dtype)
 
     def _value(self, argument: Argument) -> Any:

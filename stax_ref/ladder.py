@@ -18,7 +18,8 @@ import numpy as np
 from . import tree
 from .compile import Program
 from .errors import InvariantError
-from .interpret import Recording, run_graph, run_nests, run_nodes, run_points
+from .evaluate import run_graph
+from .interpret import Recording, run_nests, run_nodes, run_points
 from .rounding import error_bounds
 from .staged import Executable
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import calling, reducing
+from .assemble import ASSEMBLED
 from .compose import (
     VIEWS,
     Builder,
@@ -249,6 +250,8 @@ class _Lowering:
     def _equation(self, eqn: Eqn) -> None:
         if eqn.op in VIEWS:
             self.values[eqn.out.name] = view(eqn)
+        elif eqn.op in ASSEMBLED:
+            self.values[eqn.out.name] = ASSEMBLED[eqn.op](eqn)
         elif eqn.op in reducing.EQUATIONS:
             reducing.reduction(self, eqn)
         elif eqn.op == "extern":

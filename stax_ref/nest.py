@@ -16,7 +16,7 @@ import numpy as np
 from .dtypes import short
 from .errors import InvariantError, Where
 from .graph import Literal
-from .index import Symbol, c_strides, flatten
+from .index import Index, Symbol, c_strides, flatten
 from .node import Access, Buffer
 from .ops import Order
 
@@ -26,16 +26,40 @@ Argument = Name | Literal
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """``name = op(args)``; ``op`` is of ``ops.OPS``, or ``load`` (with ``access``) or ``undef``."""
+    """``name = op(args)``; ``op`` is of ``ops.OPS``, or one of ``node.Instr``'s, or ``undef``.
+
+    ``load`` has an ``access`` and perhaps a guard, ``index`` an ``index``, ``position`` a
+    ``symbol`` of its own name and perhaps a guard after the value.
+    """
 
     name: Name
     dtype: np.dtype
     op: str
     args: tuple[Argument, ...] = ()
     access: Access | None = None
+    index: Index | None = None
+    symbol: Symbol | None = None
+
+    @property
+    def guard(self) -> Argument | None:
+        """The condition under which a load or a position is evaluated."""
+        first = {"load": 0, "position": 1}.get(self.op)
+        return None if first is None or len(self.args) <= first else self.args[first]
+
+    def indices(self) -> tuple[Index, ...]:
+        """Every index expression in it."""
+        of_access = self.access.index if self.access is not None else ()
+        return of_access if self.index is None else (*of_access, self.index)
 
     def __str__(self) -> str:
-        what = str(self.access) if self.access is not None else ", ".join(map(str, self.args))
+        what = ", ".join(map(str, self.args))
+        under = f" if {self.guard}" if self.guard is not None else ""
+        if self.op == "load":
+            what = f"{self.access}{under}"
+        elif self.op == "index":
+            what = str(self.index)
+        elif self.symbol is not None:
+            what = f"in {self.symbol.extent}: {self.args[0]}{under}"
         return f"{self.name}: {short(self.dtype)} = {self.op} {what}".rstrip()
 
 
@@ -239,16 +263,16 @@ def _check(
             if isinstance(argument, str) and argument not in known:
                 raise InvariantError(f"{argument} is used before it is defined in\n{nest}")
         access = getattr(statement, "access", None)
-        if access is not None:
-            used = {s.name for entry in access.index for s in entry.symbols()}
-            if not used <= symbols:
-                raise InvariantError(f"{access} uses a loop variable out of scope in\n{nest}")
-            if access.buffer not in buffers:
-                raise InvariantError(f"{access} has no storage here in\n{nest}")
+        if access is not None and access.buffer not in buffers:
+            raise InvariantError(f"{access} has no storage here in\n{nest}")
+        if not _used_symbols(statement) <= symbols:
+            raise InvariantError(f"{statement} uses a loop variable out of scope in\n{nest}")
         if isinstance(statement, Let):
             if statement.name in known:
                 raise InvariantError(f"{statement.name} is defined twice in\n{nest}")
             known.add(statement.name)
+            if statement.symbol is not None:
+                symbols = symbols | {statement.symbol.name}
         elif isinstance(statement, Loop):
             inside = known | {a.name for a in statement.accumulators}
             deeper = symbols | {statement.symbol.name}
@@ -258,3 +282,12 @@ def _check(
             _check(nest, statement.body, set(known), set(buffers), symbols)
         elif isinstance(statement, Local):
             buffers.add(statement.buffer.name)
+
+
+def _used_symbols(statement: Statement) -> set[str]:
+    """Names of the loop variables and positions that a statement's indices use."""
+    if isinstance(statement, Let):
+        indices = statement.indices()
+    else:
+        indices = statement.access.index if isinstance(statement, Store) else ()
+    return {symbol.name for entry in indices for symbol in entry.symbols()}

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .depend import accesses_of, merge_axes
+from .depend import accesses_of, indices_of, merge_axes
+from .dtypes import I64
 from .errors import InvariantError
 from .fuse import Group
-from .graph import Literal
+from .graph import Literal, literal
 from .index import Index, Symbol, digits, variable
 from .looptree import LoopTree, Segment, linear, place
 from .memory import Slot
@@ -79,7 +80,7 @@ class _Scope:
     """One loop level under construction: its statements and the values known in it."""
 
     statements: list[Statement] = field(default_factory=list)
-    values: dict[tuple[object, ...], Argument] = field(default_factory=dict)
+    values: dict[tuple[object, ...], str] = field(default_factory=dict)
     stored: dict[tuple[str, Index], Argument] = field(default_factory=dict)
 
 
@@ -143,6 +144,7 @@ class _Filling:
             for access in (*reads, *writes):
                 moved = access.subs(where).subs(renamed)
                 addresses.append(moved.flat(self.buffers[access.buffer]))
+            addresses += [entry.subs(where).subs(renamed) for entry in indices_of(node.body)]
         return addresses
 
     def _segment(self, segment: Segment) -> None:
@@ -184,28 +186,40 @@ class _Filling:
         return f"{prefix}{self._count - 1}"
 
     def let(
-        self, op: str, dtype: np.dtype, args: tuple[Argument, ...], access: Access | None = None
-    ) -> Argument:
+        self,
+        op: str,
+        dtype: np.dtype,
+        args: tuple[Argument, ...],
+        access: Access | None = None,
+        index: Index | None = None,
+        extent: int | None = None,
+    ) -> str:
         """Compute a value in the outermost scope that can, once."""
-        index = access.index if access is not None else ()
-        names = {symbol.name for entry in index for symbol in entry.symbols()}
+        depth = self._depth(args, access, index)
+        key = (op, dtype, args, access, index, extent)
+        for scope in self.scopes[: depth + 1]:
+            if key in scope.values:
+                return scope.values[key]
+        name = self.fresh("t" if extent is None else "p")
+        symbol = None if extent is None else Symbol(name, extent)
+        self.level[name] = depth
+        self.scopes[depth].values[key] = name
+        self.scopes[depth].statements.append(Let(name, dtype, op, args, access, index, symbol))
+        return name
+
+    def _depth(self, args: tuple[Argument, ...], access: Access | None, index: Index | None) -> int:
+        """Loops around the outermost scope that knows all operands and loop variables."""
+        indices = (*(access.index if access is not None else ()), *((index,) if index else ()))
+        names = {symbol.name for entry in indices for symbol in entry.symbols()}
         depth = max((self.level[a] for a in args if isinstance(a, str)), default=0)
         if access is not None and self.kind(access.buffer) == "row":
             depth = max(depth, self.shared_depth)  # each outer iteration has a row of its own
         for k, (symbol, _) in enumerate(self.loops):
             if symbol.name in names:
                 depth = max(depth, k + 1)
-        key = (op, dtype, args, access)
-        for scope in self.scopes[: depth + 1]:
-            if key in scope.values:
-                return scope.values[key]
-        name = self.fresh()
-        self.level[name] = depth
-        self.scopes[depth].values[key] = name
-        self.scopes[depth].statements.append(Let(name, dtype, op, args, access))
-        return name
+        return max([depth, *(self.level[name] for name in names if name in self.level)])
 
-    def load(self, access: Access, dtype: np.dtype) -> Argument:
+    def load(self, access: Access, dtype: np.dtype, guard: tuple[Argument, ...]) -> Argument:
         """The element, from the register that was stored to it if one is in scope."""
         key = (access.buffer, access.flat(self.buffers[access.buffer]))
         for scope in reversed(self.scopes):
@@ -213,7 +227,7 @@ class _Filling:
                 return scope.stored[key]
         if self.kind(access.buffer) == "register":
             raise InvariantError(f"{access} is read outside the loops that compute it")
-        return self.let("load", dtype, (), self._stored_at(access))
+        return self.let("load", dtype, guard, self._stored_at(access))
 
     def store(self, access: Access, value: Argument) -> None:
         """Write to the buffer in the innermost scope, unless nobody reads it from memory."""
@@ -238,7 +252,7 @@ class _Emitter:
         self,
         filling: _Filling,
         node: Node,
-        moved: Mapping[Symbol, Index],
+        moved: dict[Symbol, Index],
         finished: list[tuple[Accumulator, Access]],
     ) -> None:
         self.filling = filling
@@ -247,8 +261,20 @@ class _Emitter:
         self.finished = finished
         self.pending: Accumulator | None = None
 
-    def load(self, access: Access, dtype: np.dtype) -> Argument:
-        return self.filling.load(access.subs(self.moved), dtype)
+    def load(self, access: Access, dtype: np.dtype, guard: Argument | None = None) -> Argument:
+        under = () if guard is None else (guard,)
+        return self.filling.load(access.subs(self.moved), dtype, under)
+
+    def index(self, index: Index, dtype: np.dtype) -> Argument:
+        moved = index.subs(self.moved)
+        if not moved.terms:
+            return literal(moved.constant, dtype)
+        return self.filling.let("index", dtype, (), index=moved)
+
+    def position(self, symbol: Symbol, value: Argument, guard: Argument | None = None) -> None:
+        args = (value,) if guard is None else (value, guard)
+        name = self.filling.let("position", I64, args, extent=symbol.extent)
+        self.moved[symbol] = variable(Symbol(name, symbol.extent))
 
     def store(self, access: Access, value: Argument) -> None:
         moved = access.subs(self.moved)

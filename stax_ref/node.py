@@ -80,6 +80,11 @@ class Access:
         """The access with loop symbols replaced."""
         return Access(self.buffer, tuple(entry.subs(replacement) for entry in self.index))
 
+    def runtime_symbols(self, loops: Sequence[Symbol]) -> frozenset[Symbol]:
+        """Symbols that stand for runtime positions: those that are no loop's."""
+        used = frozenset(symbol for entry in self.index for symbol in entry.symbols())
+        return used - set(loops)
+
     def flat(self, buffer: Buffer) -> Index:
         """The linear address in the buffer's storage, in elements."""
         return flatten(self.index, buffer.strides)
@@ -137,8 +142,17 @@ class View:
 class Instr:
     """One scalar instruction; ``args`` are positions of earlier instructions.
 
-    ``op`` is a name of ``ops.OPS``, or ``load``, ``store`` (with ``access``), ``constant`` (with
-    ``value``) or ``reduce`` (with ``kind``: the finished reduction of its operand).
+    ``op`` is a name of ``ops.OPS``, or one of:
+
+    ``load``      the element at ``access``; its one operand, if any, is a guard: where it is false
+                  no address is evaluated and nothing may depend on the value;
+    ``store``     write the operand to ``access``;
+    ``constant``  ``value``;
+    ``index``     the value of ``index``, an expression over the loop symbols;
+    ``position``  the operand as an index: from now on ``symbol`` stands for it in accesses. It is
+                  wrapped once when negative; out of range it is 0 and raises a flag. A second
+                  operand is a guard: where it is false the position is 0 and raises nothing;
+    ``reduce``    the finished reduction (``kind``) of the operand.
     """
 
     op: str
@@ -147,6 +161,8 @@ class Instr:
     access: Access | None = None
     value: Literal | None = None
     kind: str = ""
+    index: Index | None = None
+    symbol: Symbol | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +178,14 @@ class Body:
 class Handler(Protocol):
     """What a consumer of bodies implements; values are whatever the handler makes them."""
 
-    def load(self, access: Access, dtype: np.dtype) -> Any:
-        """The element at ``access``."""
+    def load(self, access: Access, dtype: np.dtype, guard: Any = None) -> Any:
+        """The element at ``access``; where a guard is false, no address is evaluated."""
+
+    def index(self, index: Index, dtype: np.dtype) -> Any:
+        """The value of an index expression."""
+
+    def position(self, symbol: Symbol, value: Any, guard: Any = None) -> None:
+        """From now on ``symbol`` stands for a runtime value, wrapped and checked."""
 
     def store(self, access: Access, value: Any) -> None:
         """Write ``value`` to ``access``."""
@@ -185,7 +207,14 @@ def run(body: Body, handler: Handler) -> list[Any]:
         args = tuple(values[k] for k in instr.args)
         if instr.op == "load":
             assert instr.access is not None
-            values.append(handler.load(instr.access, instr.dtype))
+            values.append(handler.load(instr.access, instr.dtype, *args))
+        elif instr.op == "index":
+            assert instr.index is not None
+            values.append(handler.index(instr.index, instr.dtype))
+        elif instr.op == "position":
+            assert instr.symbol is not None
+            handler.position(instr.symbol, *args)
+            values.append(None)
         elif instr.op == "store":
             assert instr.access is not None
             handler.store(instr.access, args[0])
@@ -292,8 +321,14 @@ class _BodyText:
         self._lines.append(f"{name}: {short(dtype)} = {text}")
         return name
 
-    def load(self, access: Access, dtype: np.dtype) -> str:
-        return self._name(f"load {access}", dtype)
+    def load(self, access: Access, dtype: np.dtype, guard: str | None = None) -> str:
+        return self._name(f"load {access}{_under(guard)}", dtype)
+
+    def index(self, index: Index, dtype: np.dtype) -> str:
+        return self._name(f"index {index}", dtype)
+
+    def position(self, symbol: Symbol, value: str, guard: str | None = None) -> None:
+        self._lines.append(f"{symbol} = position in {symbol.extent}: {value}{_under(guard)}")
 
     def store(self, access: Access, value: str) -> None:
         self._lines.append(f"store {access} = {value}")
@@ -306,3 +341,7 @@ class _BodyText:
 
     def reduce(self, kind: str, value: str, dtype: np.dtype) -> str:
         return self._name(f"reduce {kind} {value}", dtype)
+
+
+def _under(guard: str | None) -> str:
+    return "" if guard is None else f" if {guard}"

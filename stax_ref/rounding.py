@@ -23,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from .assemble import ASSEMBLED
+from .compose import VIEWS
 from .dtypes import BOOL, F64
+from .evaluate import numpy_equation
 from .graph import Eqn, Graph, Literal
 from .index import c_strides
-from .interpret import numpy_equation
 from .interval import (
     EXACT_INTEGERS,
     Interval,
@@ -111,8 +113,10 @@ def _distance(value: np.ndarray, planned: Interval) -> np.ndarray:
 def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) -> Interval:
     """The planned result of one equation; ``plain`` are NumPy's operands."""
     op, dtype = eqn.op, eqn.out.dtype
-    if op in ("getitem", "transpose", "reshape", "broadcast_to"):
-        return each(lambda a: numpy_equation(eqn, [a]), args[0])
+    if op == "gather" and any(index.low is not index.high for index in args[1:]):
+        return _anything(eqn)
+    if op in _MOVES:
+        return _moved(eqn, args)
     if op in _REDUCTIONS or op in _ON_BOOLS or op in ("var", "std"):
         return _reduction(eqn, args[0], strict)
     if op == "extern":
@@ -124,6 +128,29 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
     if op == "power":
         return power(args[0], eqn.param("exponent"))
     return pointwise(op, args, dtype)
+
+
+_MOVES = (*VIEWS, *ASSEMBLED)
+"""Equations that only move values: every result is an operand's element."""
+
+
+def _moved(eqn: Eqn, args: list[Interval]) -> Interval:
+    """Both ends moved as the values are; what is known exactly stays so."""
+    low = np.asarray(numpy_equation(eqn, [a.low for a in args]))
+    if all(a.low is a.high for a in args):
+        return Interval(low, low)
+    return Interval(low, np.asarray(numpy_equation(eqn, [a.high for a in args])))
+
+
+def _anything(eqn: Eqn) -> Interval:
+    """Where elements are taken at positions that are not sure, nothing is."""
+    dtype = eqn.out.dtype
+    if dtype.kind == "f":
+        ends = -np.inf, np.inf
+    else:
+        ends = (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    low, high = (np.full(eqn.out.shape, end, dtype) for end in ends)
+    return Interval(low, high)
 
 
 # reductions ---------------------------------------------------------------------------------------

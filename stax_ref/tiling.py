@@ -87,12 +87,15 @@ def _varying_dtypes(
     varying: set[str] = set()
     for statement in walk(tuple(body)):
         if isinstance(statement, Let):
-            along = statement.access is not None and any(
-                symbol in entry.symbols() for entry in statement.access.index
+            along = any(
+                entry_symbol.name in varying or entry_symbol == symbol
+                for entry in statement.indices()
+                for entry_symbol in entry.symbols()
             )
             if along or any(a in varying for a in statement.args if isinstance(a, str)):
                 varying.add(statement.name)
-                yield statement.dtype
+                if statement.symbol is None:  # positions lie in memory, not in lanes
+                    yield statement.dtype
         elif isinstance(statement, Store) and statement.access.buffer in buffers:
             yield buffers[statement.access.buffer].dtype
         elif isinstance(statement, Loop):

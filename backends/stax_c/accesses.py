@@ -31,11 +31,17 @@ def _stride(p: Printer, flat: Index) -> int | None:
     """Elements from lane to lane: 0 for a value all lanes share, None when irregular."""
     if p.lanes is None:
         return 0
+    if any(symbol.name in p.laned for symbol in flat.symbols()):
+        return None
     return flat.coefficient(p.lanes.symbol)
 
 
-def load(p: Printer, access: Access, dtype: np.dtype) -> tuple[str, int]:
+def load(
+    p: Printer, access: Access, dtype: np.dtype, guard: Operand | None = None
+) -> tuple[str, int]:
     """An expression for the element (or the lanes) at an access, and its number of lanes."""
+    if guard is not None:
+        return _guarded(p, access, dtype, guard)
     name, flat = _address(p, access)
     stride = _stride(p, flat)
     place = f"{name} + {_parenthesised(flat)}"
@@ -77,16 +83,102 @@ def _irregular(p: Printer, name: str, flat: Index, dtype: np.dtype) -> str:
     p.line(f"for (i64 l = 0; l < {count}; l++) {place}[l] = 1;")
     with p.block(f"for (i64 l = 0; l < {p.lanes.active or count}; l++)"):
         p.line(f"const i64 lane_{symbol} = {symbol} + l;")
-        shifted = flat.rebuild(
-            lambda s: (
-                Index(((Symbol(f"lane_{symbol}", s.extent), 1),), 0)
-                if s == p.lanes.symbol  # type: ignore[union-attr]  # lanes is set, see above
-                else None
-            )
-        )
-        p.line(f"{place}[l] = {name}[{shifted.text('/')}];")
+        p.line(f"{place}[l] = {name}[{lane_text(p, flat)}];")
     vtype = register_type(dtype, count)
     return f"load_bool_{vtype}({place})" if dtype == BOOL else f"load_{vtype}({place})"
+
+
+def lane_text(p: Printer, flat: Index) -> str:
+    """An index in lane ``l``: of the loop that runs in lanes, and of positions that vary."""
+    assert p.lanes is not None
+    lanes = p.lanes.symbol
+
+    def in_lane(s: Symbol) -> Index | None:
+        if s == lanes:
+            return Index(((Symbol(f"lane_{s.name}", s.extent), 1),), 0)
+        if s.name in p.laned:
+            return Index(((Symbol(f"{s.name}[l]", s.extent), 1),), 0)
+        return None
+
+    return flat.rebuild(in_lane).text("/")
+
+
+def _guarded(p: Printer, access: Access, dtype: np.dtype, guard: Operand) -> tuple[str, int]:
+    """A load whose address is evaluated only where a guard is true; 0 elsewhere."""
+    if guard.lanes == 1:
+        return _branched(p, access, dtype, guard)
+    assert p.lanes is not None
+    name, flat = _address(p, access)
+    count, symbol = p.lanes.count, p.lanes.symbol.name
+    vtype = register_type(dtype, count)
+    kind = f"bool_{vtype}" if dtype == BOOL else vtype
+    place, vector = f"lane_{len(p.lines)}", f"v_{len(p.lines)}"
+    mtype = register_type(BOOL, count)
+    p.line(f"{vtype} {vector};")
+    whole = not p.lanes.active and _stride(p, flat) == 1
+    if whole:
+        head = f"if (all_{mtype}({guard.text}))"
+        p.line(f"{head} {vector} = load_{kind}({name} + {_parenthesised(flat)});")
+    with p.block("else" if whole else ""):
+        p.line(f"{memory_type(dtype)} {place}[{count}] = {{0}};")
+        with p.block(f"for (i64 l = 0; l < {p.lanes.active or count}; l++)"):
+            p.line(f"const i64 lane_{symbol} = {symbol} + l;")
+            p.line(f"if ({guard.text}[l]) {place}[l] = {name}[{lane_text(p, flat)}];")
+        p.line(f"{vector} = load_{kind}({place});")
+    return vector, count
+
+
+def _branched(p: Printer, access: Access, dtype: np.dtype, guard: Operand) -> tuple[str, int]:
+    """A guard that all lanes share: a branch around the whole load."""
+    _, flat = _address(p, access)
+    stride = _stride(p, flat)
+    lanes = 1 if stride == 0 or p.lanes is None else p.lanes.count
+    vtype = register_type(dtype, lanes)
+    value = f"v_{len(p.lines)}"
+    zero = "0" if lanes == 1 else f"splat_{vtype}(0)"
+    p.line(f"{vtype} {value} = {zero};")
+    with p.block(f"if ({guard.text})"):
+        text, _ = load(p, access, dtype)
+        p.line(f"{value} = {text};")
+    return value, lanes
+
+
+def index(p: Printer, index: Index, dtype: np.dtype) -> tuple[str, int]:
+    """An index expression as a value, and its number of lanes."""
+    stride = _stride(p, index)
+    vtype = register_type(dtype, 1)
+    if stride == 0 or p.lanes is None:
+        return f"({vtype})({index.text('/')})", 1
+    count = p.lanes.count
+    vtype = register_type(dtype, count)
+    if stride is not None:
+        return f"iota_{vtype}({index.text('/')}, {stride})", count
+    place, symbol = f"lane_{len(p.lines)}", p.lanes.symbol.name
+    p.line(f"{memory_type(dtype)} {place}[{count}];")
+    with p.block(f"for (i64 l = 0; l < {count}; l++)"):
+        p.line(f"const i64 lane_{symbol} = {symbol} + l;")
+        p.line(f"{place}[l] = {lane_text(p, index)};")
+    return f"load_{vtype}({place})", count
+
+
+def position(p: Printer, symbol: Symbol, value: Operand, guard: Operand | None) -> None:
+    """A runtime value as an index: one, or one per lane; out of range it is 0 and flagged."""
+    words = [value] if guard is None else [value, guard]
+    name, extent = symbol.name, symbol.extent
+
+    def located(lane: str) -> str:
+        texts = [w.text + (lane if w.lanes > 1 else "") for w in words]
+        found = f"stax_position((i64){texts[0]}, {extent}, flags)"
+        return found if guard is None else f"{texts[1]} ? {found} : 0"
+
+    if p.lanes is None or all(w.lanes == 1 for w in words):
+        p.line(f"const i64 {name} = {located('')};")
+        p.laned.discard(name)
+        return
+    count = p.lanes.count
+    p.line(f"i64 {name}[{count}] = {{0}};")
+    p.line(f"for (i64 l = 0; l < {p.lanes.active or count}; l++) {name}[l] = {located('[l]')};")
+    p.laned.add(name)
 
 
 def store(p: Printer, access: Access, value: Operand) -> None:

@@ -45,7 +45,7 @@ GRAIN = 64
 """A thread's part of a vector loop is a multiple of this many elements."""
 
 _RESERVED = re.compile(
-    r"(?:[tain]\d*|[ijo]\d+|r|r_0|b|c|u|l|at|stop|begin|end|flags|threads|thread|env|[vpsq]_.*|lane_.*"
+    r"(?:[tainp]\d*|[ijo]\d+|r|r_0|b|c|u|l|at|stop|begin|end|flags|threads|thread|env|[vpsq]_.*|lane_.*"
     r"|asm|typeof|unix|linux|i386|STAX_.*|count|\w*_[fiu]\d+(?:x\d+)?|\w*_bool\w*|lanes_.*"
     r"|[fiu](?:8|32|64)(?:x\d+)?|stax_.*|p?\d*_?k\d+.*|auto|break|case|char|const|continue|default|do|double"
     r"|else|enum|extern|float|for|goto|if|inline|int|long|main|register|restrict|return|short|signed"

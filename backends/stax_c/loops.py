@@ -62,6 +62,7 @@ class Printer:
     accumulators: dict[str, tuple[Accumulator, str]] = field(default_factory=dict)
     prefetch: dict[int, dict[str, int]] = field(default_factory=dict)
     ahead: dict[str, int] = field(default_factory=dict)
+    laned: set[str] = field(default_factory=set)
 
     def line(self, text: str) -> None:
         """One indented line."""
@@ -106,8 +107,16 @@ class Printer:
         return self.values[argument]
 
     def _let(self, statement: Let) -> None:
+        guard = self.argument(statement.guard) if statement.guard is not None else None
         if statement.access is not None:
-            self._define(statement, *accesses.load(self, statement.access, statement.dtype))
+            found = accesses.load(self, statement.access, statement.dtype, guard)
+            self._define(statement, *found)
+            return
+        if statement.index is not None:
+            self._define(statement, *accesses.index(self, statement.index, statement.dtype))
+            return
+        if statement.symbol is not None:
+            accesses.position(self, statement.symbol, self.argument(statement.args[0]), guard)
             return
         if statement.op == "undef":
             zero = constant(literal(0, statement.dtype))

@@ -76,6 +76,14 @@ STAX_TO_INTEGER(i32, f64, (x > -0x1.00000002p31 && x < 0x1p31), (i32)0x80000000u
 STAX_TO_INTEGER(i64, f32, (x >= -0x1p63f && x < 0x1p63f), (i64)(1ULL << 63))
 STAX_TO_INTEGER(i64, f64, (x >= -0x1p63 && x < 0x1p63), (i64)(1ULL << 63))
 
+/* a runtime value as an index into an axis of n: wrapped once; out of range it is 0 and sets 4 */
+STAX_INLINE i64 stax_position(i64 v, i64 n, int *flags) {
+    const i64 at = v < 0 ? v + n : v;
+    if (at >= 0 && at < n) return at;
+    __atomic_fetch_or(flags, 4, __ATOMIC_RELAXED);
+    return 0;
+}
+
 /* integer division: by zero sets bit 1 of *flags and gives 0; the smallest over -1 sets bit 2 and
    gives itself */
 #define STAX_DIVISION(T)                                                                          \
@@ -129,6 +137,14 @@ STAX_DIVISION(i64)
 #define STAX_MASKS(I, IE, N)                                                                      \
     STAX_INLINE I lanes_##I(i64 n) {                                                              \
         return (I)((I){STAX_LIST_##N(STAX_IOTA)} < splat_##I((IE)n));                             \
+    }                                                                                             \
+    STAX_INLINE I iota_##I(i64 first, i64 step) {                                                 \
+        return splat_##I((IE)first) + (I){STAX_LIST_##N(STAX_IOTA)} * (IE)step;                   \
+    }                                                                                             \
+    STAX_INLINE int all_##I(I m) {                                                                \
+        IE every = -1;                                                                            \
+        for (int k = 0; k < N; k++) every &= m[k];                                                \
+        return every != 0;                                                                        \
     }
 
 /* partial loads and stores, lane by lane; AVX-512 has its own below */

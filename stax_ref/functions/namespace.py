@@ -14,13 +14,14 @@ import numpy as np
 
 from ..errors import UnsupportedOperation, user_frame
 from ..tracer import Trace
-from . import contractions, externs, norms, reductions, statistics
+from . import contractions, externs, indexing, norms, padding, rearrange, reductions, statistics
 from .creation import full_like, like
 from .elementwise import cast, clip, pointwise, power, where
+from .indexing import getitem
 from .operands import no_options
 from .reductions import OF_UFUNC, reduce_ufunc
 from .refused import refusal
-from .shapes import broadcast_to, expand_dims, getitem, permute, ravel, reshape, squeeze, swapaxes
+from .shapes import broadcast_to, expand_dims, permute, ravel, reshape, squeeze, swapaxes
 
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
 
@@ -124,6 +125,9 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.astype: cast,
     **contractions.FUNCTIONS,
     **externs.FUNCTIONS,
+    **rearrange.FUNCTIONS,
+    **padding.FUNCTIONS,
+    **indexing.FUNCTIONS,
 }
 
 
@@ -145,6 +149,8 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "copy": _copy,
     **contractions.METHODS_OF_FAMILY,
     **externs.METHODS_OF_FAMILY,
+    **rearrange.METHODS,
+    **indexing.METHODS,
 }
 
 METHODS = {name: _method(handler) for name, handler in _HANDLERS.items()}

@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..errors import (
     IndexingError,
     ShapeError,
-    UnsupportedOperation,
     user_frame,
 )
 from ..tracer import Trace, Tracer
@@ -123,32 +121,16 @@ def broadcast_to(recording: Trace, array: Any, shape: Any, **kwargs: Any) -> Tra
     return recording.record("broadcast_to", (value,), wanted, value.dtype)
 
 
-def getitem(x: Tracer, key: Any) -> Tracer:
+def basic_item(x: Tracer, given: tuple[Any, ...]) -> Tracer:
     """Basic indexing: integers, slices with any step, newaxis and ellipsis."""
-    given = key if isinstance(key, tuple) else (key,)
-    for entry in given:
-        basic = entry is None or entry is Ellipsis or isinstance(entry, slice)
-        whole = isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
-        if not basic and not whole:
-            raise UnsupportedOperation(
-                f"indexing with a {_called(entry)} is not supported",
-                user_frame()[0],
-                "integers, slices, None and ...; np.where(mask, x, 0) for a boolean mask",
-            )
     try:
-        shape = np.broadcast_to(np.empty((), np.bool_), x.shape)[key].shape
+        shape = np.broadcast_to(np.empty((), np.bool_), x.shape)[given].shape
     except IndexError as error:
         raise IndexingError(str(error), user_frame()[0], f"the shape is {x.shape}") from None
     except ValueError as error:
         raise ShapeError(str(error), user_frame()[0], "a step other than 0") from None
     index = _normal_index(given, x.shape)
     return x._trace.record("getitem", (x._value,), shape, x.dtype, index=index)
-
-
-def _called(entry: Any) -> str:
-    if isinstance(entry, Tracer):
-        return "boolean mask" if entry.dtype == dtypes.BOOL else "traced array"
-    return type(entry).__name__
 
 
 def _normal_index(given: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
