@@ -19,8 +19,8 @@ from stax_ref.errors import BackendError
 from stax_ref.interpret import wrap
 from stax_ref.node import View
 from stax_ref.plan import Extern, Plan
-from stax_ref.staged import report_division
 from stax_ref.tree import LEAF, is_flat
+from stax_ref.staged import report_flags
 
 from .backend import Source
 from .runtime import Library, Program
@@ -105,7 +105,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
         tuple(_steps(plan, source, library, numbers)),
         plan.structure == LEAF,
     )
-    program.on_flag = report_division
+    program.on_flag = report_flags
     return NativeProgram(plan, source, program)
 
 

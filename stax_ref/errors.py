@@ -13,6 +13,7 @@
     ├── DtypeError (TypeError)       dtypes that NumPy refuses too, or that Stax does not carry
     ├── ConfigError (ValueError)     an option, variable or argument of Stax itself is wrong
     ├── InvariantError               a stage broke its own contract: a bug in Stax
+    ├── FailedCall                   a kernel raised a flag; the caller repeats it with NumPy
     └── BackendError                 a backend cannot build or run the plan
         └── Unsupported              a backend refuses one operation of the plan
 
@@ -133,6 +134,14 @@ class ConfigError(StaxError, ValueError):
 
 class InvariantError(StaxError):
     """A stage broke its own contract. This is a bug in Stax, not in the user's code."""
+
+
+class FailedCall(StaxError):
+    """A kernel met an index out of range or the like; nothing was written to any input.
+
+    Never reaches a user: the caller that knows the arguments repeats the call with plain NumPy,
+    which raises its own exception (``staged.raise_as_numpy``).
+    """
 
 
 class BackendError(StaxError):

@@ -31,10 +31,20 @@ def run_graph(graph: Graph, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
     with np.errstate(all="ignore"):
         for eqn in graph.eqns:
             args = [a.value if isinstance(a, Literal) else values[a.name] for a in eqn.args]
-            values[eqn.out.name] = numpy_equation(eqn, args)
+            values[eqn.out.name] = _located(eqn, args)
     return tuple(
         np.array(values[out.name], dtype=out.dtype).reshape(out.shape) for out in graph.outputs
     )
+
+
+def _located(eqn: Eqn, args: list[Any]) -> Any:
+    """One equation; an exception of NumPy's names the user's line."""
+    try:
+        return numpy_equation(eqn, args)
+    except (IndexError, ValueError) as error:
+        if eqn.where is not None and hasattr(error, "add_note"):  # Python 3.11
+            error.add_note(f"{eqn.where.short}: {eqn.where.text}")
+        raise
 
 
 def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:

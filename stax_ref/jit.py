@@ -23,10 +23,10 @@ from . import capture, config
 from .arguments import Call, Signature
 from .compile import compile_graph
 from .config import Config
-from .errors import ConfigError, TraceError
+from .errors import ConfigError, FailedCall, TraceError
 from .graph import Graph
 from .plan import Plan
-from .staged import Executable, Staged, Traced, build
+from .staged import Executable, Staged, Traced, build, raise_as_numpy
 from .trace import trace
 from .tracer import Tracer
 from .tree import Unfit
@@ -61,7 +61,11 @@ class Jitted:
         self._call: Any = _dispatcher(self._slow)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(*args, **kwargs)
+        try:
+            return self._call(*args, **kwargs)
+        except FailedCall as failure:
+            call = self._bound(args, kwargs)
+            raise_as_numpy(self._entry(call)[0].program.graph, call.leaves, failure)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

@@ -12,14 +12,15 @@ import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from . import arguments as given
 from .compile import Program, compile_graph
 from .config import Config
-from .errors import BackendError
+from .errors import BackendError, FailedCall, InvariantError
+from .evaluate import run_graph
 from .graph import Graph
 from .interpret import Recording, run_nests, wrap
 from .node import Node
@@ -88,11 +89,37 @@ class Executable:
         Raises:
             BackendError: they are not of the types it was compiled for.
         """
+        try:
+            return self._run(leaves)
+        except FailedCall as failure:
+            raise_as_numpy(self.program.graph, leaves, failure)
+
+    def _run(self, leaves: Sequence[Any]) -> Any:
         if self.loaded is not None:
             return self.loaded(*leaves)
         if not _fits(self.plan, leaves):
             raise BackendError("the arguments are not what this program was compiled for")
         return run_reference(self.plan, leaves)
+
+
+def raise_as_numpy(graph: Graph, arguments: Sequence[Any], failure: FailedCall) -> NoReturn:
+    """Repeat a failed call with plain NumPy, equation by equation: its exception is the right one.
+
+    Args:
+        graph: the traced function.
+        arguments: one per input, captured arrays left out; they are only read.
+        failure: what the kernels said.
+
+    Raises:
+        IndexError, ValueError: NumPy's own, with the user's line as a note.
+        InvariantError: NumPy finds nothing wrong.
+    """
+    full = [*arguments, *(e.array for e in graph.inputs if e.kind == "captured")]
+    try:
+        run_graph(graph, full)
+    except (IndexError, ValueError) as error:
+        raise error from None
+    raise InvariantError(f"{failure}, but NumPy finds nothing wrong")
 
 
 def _fits(plan: Plan, arguments: Sequence[Any]) -> bool:
@@ -110,18 +137,20 @@ def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
     recording = Recording()
     full = [*arguments, *(e.array for e in plan.inputs if e.kind == "captured")]
     outputs = run_nests(plan, full, recording)
-    report_division(recording.flags)
+    report_flags(recording.flags)
     return wrap(plan, outputs)
 
 
-def report_division(flags: int) -> None:
-    """Do what NumPy does after an integer division by zero (bit 1) or its overflow (bit 2).
+def report_flags(flags: int) -> None:
+    """Do what NumPy does after an integer division by zero (1) or its overflow (2).
 
-    NumPy does it itself: it warns, raises or ignores as the caller's ``np.errstate`` says. An
-    integer to a negative power (bit 8) raises its ValueError.
+    NumPy does it itself: it warns, raises or ignores as the caller's ``np.errstate`` says.
+
+    Raises:
+        FailedCall: any other flag, after which NumPy raises; see :func:`raise_as_numpy`.
     """
-    if flags & 8:
-        np.power(np.full(1, 2), np.full(1, -1))
+    if flags & ~3:
+        raise FailedCall(f"the kernels raised flags {flags:#x}")
     if flags & 1:
         np.floor_divide(np.ones(1, np.int64), np.zeros(1, np.int64))
     if flags & 2:

@@ -1,4 +1,4 @@
-"""An array of integers as an index."""
+"""An index that is no integer: an array of floats, a string."""
 
 import numpy as np
 import pytest
@@ -7,30 +7,22 @@ import stax_ref as stax
 
 from .refusal import floats, refused
 
-ORDER = np.array([2, 0, 1])
 
-
-def traced(x, k):
+def of_floats(x, k):
     return x[k]  # refused
 
 
-def captured(x, k):
-    return x[ORDER] + k  # refused
+def named(x, k):
+    return x["first"] + k  # refused
 
 
-def listed(x, k):
-    return x[[0, 2]] + k  # refused
-
-
-@pytest.mark.parametrize(
-    ("function", "kind"), [(traced, "traced array"), (captured, "ndarray"), (listed, "list")]
-)
+@pytest.mark.parametrize(("function", "kind"), [(of_floats, "an array of float32"), (named, "str")])
 def test_refused(function, kind):
     refused(
-        stax.UnsupportedOperation,
+        stax.IndexingError,
         function,
         floats(3),
-        np.array([0, 1, 1]),
-        says=f"indexing with a {kind} is not supported",
-        instead="integers, slices, None and ...",
+        np.ones(3, np.float32),
+        says=f"are valid indices, not {kind}",
+        instead=".astype(np.int64)",
     )
