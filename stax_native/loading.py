@@ -19,8 +19,8 @@ from stax_ref.errors import BackendError
 from stax_ref.interpret import wrap
 from stax_ref.node import View
 from stax_ref.plan import Extern, Plan
-from stax_ref.tree import LEAF, is_flat
 from stax_ref.staged import report_flags
+from stax_ref.tree import LEAF, is_flat
 
 from .backend import Source
 from .runtime import Library, Program

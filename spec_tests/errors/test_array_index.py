@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import stax_ref as stax
+from stax_ref import errors
 
 from .refusal import floats, refused
 
@@ -19,7 +19,7 @@ def named(x, k):
 @pytest.mark.parametrize(("function", "kind"), [(of_floats, "an array of float32"), (named, "str")])
 def test_refused(function, kind):
     refused(
-        stax.IndexingError,
+        errors.IndexingError,
         function,
         floats(3),
         np.ones(3, np.float32),
