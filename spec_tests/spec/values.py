@@ -31,6 +31,9 @@ def specials(dtype: type) -> np.ndarray:
     if kind.kind == "i":
         low, high = np.iinfo(kind).min, np.iinfo(kind).max
         return np.array([0, 1, -1, 2, -2, 7, -7, 100, low, low + 1, high, high - 1], kind)
+    if kind.kind == "u":
+        high = np.iinfo(kind).max
+        return np.array([0, 1, 2, 7, 100, high // 2, high // 2 + 1, high, high - 1], kind)
     info = np.finfo(kind)
     tiny, step = float(info.smallest_normal), float(info.smallest_subnormal)
     values = [0.0, -0.0, np.inf, -np.inf, np.nan, step, -step, tiny, -tiny, tiny - step, 1.0, -1.0]
@@ -46,6 +49,8 @@ def ordinary(dtype: type, *shape: int, seed: int = 0) -> np.ndarray:
         return rng.random(shape) < 0.5
     if kind.kind == "i":
         return rng.integers(-50, 50, shape).astype(kind)
+    if kind.kind == "u":
+        return rng.integers(0, 100, shape).astype(kind)
     return rng.standard_normal(shape).astype(kind)
 
 
