@@ -68,7 +68,11 @@ class Backend(Protocol):
         """Print the plan; raises ``Unsupported`` for what the backend cannot do."""
 
     def load(self, source: Source, plan: Plan) -> Callable[..., Any]:
-        """Build the source and return something that runs the plan on a tuple of arguments."""
+        """Build the source and return something that runs the plan.
+
+        It is called with the leaves of the arguments, and returns what ``interpret.wrap`` makes of
+        the plan's outputs.
+        """
 
 
 def find(name: str) -> Backend:

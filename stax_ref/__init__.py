@@ -17,6 +17,7 @@ import importlib
 from typing import Any
 
 from .config import Config, configured
+from .containers import register_container
 from .errors import (
     BackendError,
     ConfigError,
@@ -50,6 +51,7 @@ __all__ = [
     "configured",
     "fallbacks",
     "jit",
+    "register_container",
 ]
 
 

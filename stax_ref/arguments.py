@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import dtypes, tree
+from .containers import container_of
 from .errors import ConfigError, DtypeError
+from .statics import Static, is_static, static
 from .tracer import Tracer, canonical, element_strides
-from .tree import LEAF, Static, Tree, Unfit
+from .tree import LEAF, Tree, Unfit
 
 NUMBERS = (bool, int, float)
 """Python numbers that are passed as they are: traced, and weak (NEP 50)."""
@@ -92,16 +94,14 @@ class Signature:
             TypeError: a static argument has no hash.
         """
         leaves: list[Any] = []
-        static, positions = self._static, self._static_positions
+        by_name, positions = self._static, self._static_positions
         key: list[Any] = [
-            tree.static(value) if k in positions else tree.take_apart(value, judge, leaves)
+            static(value) if k in positions else tree.take_apart(value, judge, leaves)
             for k, value in enumerate(args)
         ]
         for name, value in kwargs.items():
             key.append(name)
-            key.append(
-                tree.static(value) if name in static else tree.take_apart(value, judge, leaves)
-            )
+            key.append(static(value) if name in by_name else tree.take_apart(value, judge, leaves))
         return tuple(key), leaves
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -161,7 +161,7 @@ class Signature:
         """What is left of one argument when its leaves are taken out."""
         if name in self._static and not isinstance(value, Tracer):
             try:
-                return tree.static(value)
+                return static(value)
             except TypeError:
                 raise ConfigError(
                     f"the static argument {name} is not hashable", instead="a tuple, say"
@@ -223,14 +223,14 @@ def _judge_rare(value: Any, leaves: list[Any]) -> Tree | None:
     if isinstance(value, Tracer):
         leaves.append(value)
         return LEAF
-    if tree.container_of(type(value)) is not None:
+    if container_of(type(value)) is not None:
         return None
     array = as_array(value)
     if array is not None:
         leaves.append(array)
         return LEAF
-    if tree.is_static(value) and not isinstance(value, complex):
-        return tree.static(value)
+    if is_static(value) and not isinstance(value, complex):
+        return static(value)
     name = type(value).__name__
     instead = f"np.asarray of it, a number, or stax.register_container({name}, ...)"
     if isinstance(value, complex):

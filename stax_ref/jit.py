@@ -299,7 +299,8 @@ def jit(
     """Compile a NumPy function at its first call with each kind of arguments.
 
     Args:
-        function: takes arrays and Python numbers, returns an array or a tuple or list of arrays.
+        function: takes and returns arrays, Python numbers, and containers of them (tuples, lists,
+            dicts, dataclasses, registered classes); strings and the like in them are static.
             Without it, a decorator is returned: ``@jit`` and ``@jit(backend="c")`` both work.
         backend: ``"auto"`` (C, or the interpreter with one warning), ``"c"``, ``"ref"`` or the
             name of a plug-in.
@@ -307,8 +308,8 @@ def jit(
         **options: fields of :class:`stax_ref.Config`.
 
     Returns:
-        a callable with ``trace``, ``lower``, ``explain`` and ``check``. Its results are fresh
-        C-order arrays; 0-d results are NumPy scalars.
+        a callable with ``trace``, ``lower``, ``explain`` and ``check``. Arrays in its results are
+        fresh and in C order; 0-d results are NumPy scalars.
 
     Raises:
         ConfigError: an unknown option or backend.

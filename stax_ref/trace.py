@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, tree
+from .containers import container_of
 from .errors import TraceError, Where
 from .graph import Graph, Literal, Operand, Value, simplify
+from .statics import is_function, is_static, static
 from .tracer import Trace, Tracer
 from .tree import LEAF, Tree, Unfit
 
@@ -63,8 +65,15 @@ def trace(
     """
     recording = Trace(name)
     given = [_argument(recording, parameter, spec) for parameter, spec in parameters]
+    containers = [
+        (parameter, spec[1], value, tree.leaves_of(spec[1], value))
+        for (parameter, spec), value in zip(parameters, given, strict=True)
+        if spec[0] == "tree"
+    ]
     result = function(*given)
     recording.finish()
+    for container in containers:
+        _unchanged(*container, place)
     outputs, structure = _results(recording, result, place)
     return _named(recording, simplify(_graph(recording, parameters, outputs, structure)))
 
@@ -75,7 +84,7 @@ def _argument(recording: Trace, name: str, spec: tuple[Any, ...]) -> Any:
         return spec[1]
     if spec[0] == "tree":
         _, shape, specs = spec
-        names = [_identifier(name + path) for path in tree.paths(shape)]
+        names = [name + path for path in tree.paths(shape)]
         leaves = [_argument(recording, *pair) for pair in zip(names, specs, strict=True)]
         return tree.put_together(shape, iter(leaves))
     if spec[0] == "array":
@@ -84,13 +93,45 @@ def _argument(recording: Trace, name: str, spec: tuple[Any, ...]) -> Any:
     else:
         value = Value("", (), dtypes.scalar_dtype(spec[1]), True)
         tracer = recording.input("scalar", value)
-    recording.names[tracer._value.name] = name
+    recording.names[tracer._value.name] = _identifier(name)
     return tracer
 
 
 def _identifier(path: str) -> str:
     """``params["layers"][2].weight`` as a name: ``params_layers_2_weight``."""
-    return re.sub(r"\W+", "_", path, flags=re.ASCII).rstrip("_")[:NAME_LENGTH]
+    if path.isidentifier():
+        return path
+    name = re.sub(r"\W+", "_", path).rstrip("_")[:NAME_LENGTH]
+    return name if name.isidentifier() else f"argument_{name}"
+
+
+def _unchanged(
+    name: str, shape: Tree, value: Any, before: Sequence[Any], place: Where | None
+) -> None:
+    """Refuse a function that changes a container it was given: the caller's would stay as it is.
+
+    Args:
+        name: of the parameter.
+        shape: the container's tree.
+        value: the container after the call.
+        before: its leaves before the call.
+        place: where the function is defined.
+    """
+    try:
+        now = tree.leaves_of(shape, value)
+    except ValueError as error:
+        what = f"{name}{error}"
+    else:
+        places = zip(tree.paths(shape), before, now, strict=True)
+        changed = [path for path, old, new in places if old is not new]
+        if not changed:
+            return
+        what = f"{name}{changed[0]} is another value"
+    raise TraceError(
+        f"the function changes a container that is its argument: {what} after the call",
+        place,
+        f"a new container that the function returns, {{**{name}, ...}} for a dict",
+    )
 
 
 def _results(recording: Trace, result: Any, place: Where | None) -> tuple[tuple[Value, ...], Tree]:
@@ -102,16 +143,17 @@ def _results(recording: Trace, result: Any, place: Where | None) -> tuple[tuple[
                 raise Unfit("belongs to another trace", "return what you computed")
             leaves.append(value._value)
             return LEAF
-        if tree.container_of(type(value)) is not None:
+        if container_of(type(value)) is not None:
             return None
         if not _is_constant(value):
             kind = type(value).__name__
+            objects = isinstance(value, np.ndarray)
             raise Unfit(
-                f"is {'an array of objects' if isinstance(value, np.ndarray) else f'a {kind}'}",
+                "is an array of objects" if objects else f"is a {kind}",
                 "arrays, numbers and strings, in tuples, lists, dicts and dataclasses; or "
                 f"stax.register_container({kind}, ...)",
             )
-        return tree.static(value)
+        return static(value)
 
     outputs: list[Value] = []
     try:
@@ -125,9 +167,9 @@ def _is_constant(value: Any) -> bool:
     """True for what may be returned as it is: it can hold no traced array."""
     if isinstance(value, np.ndarray):
         return not value.dtype.hasobject
-    if isinstance(value, tree.FUNCTIONS):
-        return False  # its closure, or its owner
-    return isinstance(value, (complex, np.generic)) or tree.is_static(value)
+    if is_function(value):
+        return False
+    return isinstance(value, (complex, np.generic)) or is_static(value)
 
 
 def _graph(

@@ -11,8 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import stax_ref as stax
 from stax_ref.compile import TEXTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +40,18 @@ def test_the_example_prints_what_the_readme_says(tmp_path: Path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert without_distances(done.stdout) == without_distances(block("text"))
+
+
+def test_the_model_is_called_with_what_the_readme_names():
+    code = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[1]
+    words = {"__name__": __name__, "np": np, "stax": stax}
+    exec(compile(code, "model.py", "exec"), words)
+    layers = [words["Layer"](np.eye(3), np.ones(3)), words["Layer"](np.eye(3), np.zeros(3), "relu")]
+    x = np.arange(6.0).reshape(2, 3)
+    got = words["forward"]({"layers": layers, "scale": 2.0}, x)
+    assert list(got) == ["logits", "layers"]
+    assert got["layers"] == 2
+    np.testing.assert_allclose(got["logits"], np.tanh(x + 1) * 2, rtol=1e-14)
 
 
 def test_every_named_file_exists():
