@@ -10,7 +10,7 @@ Not here: containers (``tree``), specialisation (``jit``).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from . import dtypes, tree
 from .containers import container_of
 from .errors import ConfigError, DtypeError
-from .statics import Static, is_static, static
+from .statics import Static, is_function, is_static, static
 from .tracer import Tracer, canonical, element_strides
 from .tree import LEAF, Tree, Unfit
 
@@ -43,6 +43,22 @@ class Call(NamedTuple):
     trees: tuple[Tree, ...]
     specs: tuple[tuple[Any, ...], ...]
     leaves: list[Any]
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """Functions among the static arguments, which may read values of their own."""
+        return tuple(v for t in self.trees for v in tree.statics(t) if is_function(v))
+
+    def key(self, positional: int, keywords: Iterable[str]) -> tuple[Any, ...]:
+        """What ``Signature.quick`` makes of the same call.
+
+        Args:
+            positional: how many arguments the caller passed by position.
+            keywords: names of the others, in the order of the call.
+        """
+        rest = dict(zip(self.names[positional:], self.trees[positional:], strict=True))
+        named = [part for name in keywords for part in (name, rest[name])]
+        return (*self.trees[:positional], *named)
 
     def parameters(self) -> list[tuple[str, tuple[Any, ...]]]:
         """Names and types as ``trace`` takes them."""

@@ -48,13 +48,13 @@ def all_present(guards: tuple[tuple[Any, str, Any], ...]) -> bool:
     return all(held is not _MISSING for _, _, held in guards)
 
 
-def places(function: Callable[..., Any]) -> tuple[Place, ...]:
-    """Every guarded place the function can read, directly or through functions it names.
+def places(*functions: Callable[..., Any]) -> tuple[Place, ...]:
+    """Every guarded place the functions can read, directly or through functions they name.
 
     A global that does not exist yet is guarded too. Modules, classes and builtins are not.
     """
     found: dict[tuple[int, str], Place] = {}
-    for current in _followed(function):
+    for current in _followed(*functions):
         for place in _read_by(current):
             held = place.read()
             missing = held is _MISSING and not hasattr(builtins, place.key)
@@ -64,10 +64,10 @@ def places(function: Callable[..., Any]) -> tuple[Place, ...]:
     return tuple(found.values())
 
 
-def _followed(function: Callable[..., Any]) -> list[types.FunctionType]:
-    """The function and every Python function it reaches through globals and cells."""
+def _followed(*functions: Callable[..., Any]) -> list[types.FunctionType]:
+    """The functions and every Python function they reach through globals and cells."""
     seen: dict[int, types.FunctionType] = {}
-    pending = [underlying(function)]
+    pending = [underlying(function) for function in reversed(functions)]
     while pending:
         current = pending.pop()
         if not isinstance(current, types.FunctionType) or id(current) in seen:
@@ -124,14 +124,14 @@ def _globals(code: types.CodeType) -> list[str]:
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
-def draws(function: Callable[..., Any]) -> bool:
-    """True when the function, or one it names, uses NumPy's global random numbers.
+def draws(*functions: Callable[..., Any]) -> bool:
+    """True when a function, or one it names, uses NumPy's global random numbers.
 
     Told from the names in its code: ``np.random``, ``default_rng``, functions of ``numpy.random``.
     """
     module = sys.modules.get("numpy.random")
     state = getattr(module, "RandomState", None)
-    for current in _followed(function):
+    for current in _followed(*functions):
         names, held = _names(current.__code__), readable(current)
         if "default_rng" in names or ("random" in names and any(value is np for value in held)):
             return True
@@ -143,15 +143,15 @@ def draws(function: Callable[..., Any]) -> bool:
     return False
 
 
-def generators(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The states of the random generators a function, or one it names, reads.
+def generators(*functions: Callable[..., Any]) -> tuple[str, ...]:
+    """The states of the random generators the functions, or ones they name, read.
 
     Equal before and after a call when none was drawn from.
     """
     kind = getattr(sys.modules.get("numpy.random"), "Generator", None)
     if kind is None:
         return ()
-    held = [value for current in _followed(function) for value in readable(current)]
+    held = [value for current in _followed(*functions) for value in readable(current)]
     owners = [getattr(value, "__self__", value) for value in held]  # a method held by itself
     return tuple(repr(o.bit_generator.state) for o in owners if isinstance(o, kind))
 

@@ -67,7 +67,13 @@ def register_container(
 
     def open(value: Any) -> tuple[Any, Iterable[Any]]:
         children, rest = flatten(value)
-        return static(rest), children
+        try:
+            return static(rest), children
+        except TypeError:
+            raise ConfigError(
+                f"what a {cls.__name__} holds beside its children is not hashable",
+                instead="a tuple, say, as the second value of its flatten",
+            ) from None
 
     def close(kind: type, state: Static, entries: list[Any]) -> Any:
         return unflatten(state.value, entries)

@@ -57,7 +57,7 @@ class Jitted:
         self._lock = threading.RLock()
         self._signature: Signature | None = None
         self._structures: dict[Any, _Structured] = {}
-        self._places: tuple[capture.Place, ...] | None = None
+        self._places: dict[tuple[Any, ...], tuple[capture.Place, ...]] = {}
         self._call: Any = _dispatcher(self._slow)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -136,7 +136,9 @@ class Jitted:
             ladder = importlib.import_module("stax_ref.ladder")
             ladder.demand(executable, call.leaves)
         if self._config().check < 3 and capture.all_present(guards):
-            self._remember(executable, (*guards, (config.state, "blocks", None)), args, kwargs)
+            guards = (*guards, (config.state, "blocks", None))
+            flat = not kwargs and _same(call.leaves, args)
+            self._remember(executable, guards, call.key(len(args), kwargs), flat)
         return executable.run(call.leaves)
 
     def _structure(
@@ -153,21 +155,22 @@ class Jitted:
         return None if entry is None else (entry, leaves)
 
     def _remember(
-        self,
-        executable: Executable,
-        guards: tuple[_Guard, ...],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        self, executable: Executable, guards: tuple[_Guard, ...], key: tuple[Any, ...], flat: bool
     ) -> None:
-        """Let later calls like this one find the native program without being bound."""
+        """Let later calls like this one find the native program without being bound.
+
+        Args:
+            executable: what ran.
+            guards: what must still be true outside the arguments.
+            key: structure of the arguments.
+            flat: the arguments are arrays and numbers alone, by position.
+        """
         loaded = executable.loaded
         program = getattr(loaded, "program", None)
         if program is None or not hasattr(self._call, "add"):
             return
-        assert self._signature is not None
-        key, leaves = self._signature.quick(args, kwargs)
         dispatcher = self._call
-        if not loaded.is_direct or not _same(leaves, args):
+        if not flat or not loaded.is_direct:
             plan = executable.plan
             if len(self._structures) >= FAST_STRUCTURES:
                 self._structures.clear()
@@ -183,11 +186,12 @@ class Jitted:
     def _entry(self, call: Call) -> tuple[Executable, tuple[_Guard, ...]]:
         kinds = (call.names, call.trees, call.specs)
         with self._lock:
-            places = self._captures()
+            functions = (self._function, *call.functions)
+            places = self._places.get(functions, ())
             key = (kinds, capture.snapshot(places), self._config())
             entry = self._entries.get(key)
             if entry is None:  # a function it calls may have been rebound: look again
-                self._places = places = capture.places(self._function)
+                places = self._places[functions] = capture.places(*functions)
                 key = (kinds, capture.snapshot(places), self._config())
                 entry = self._entries.get(key)
             if entry is None:
@@ -196,11 +200,6 @@ class Jitted:
                 executable = build(program, self._config().backend)
                 entry = self._entries[key] = (executable, guards)
             return entry
-
-    def _captures(self) -> tuple[capture.Place, ...]:
-        if self._places is None:
-            self._places = capture.places(self._function)
-        return self._places
 
     def _config(self) -> Config:
         return replace(config.current(), **self._changes)
@@ -213,10 +212,11 @@ class Jitted:
     def _trace(self, call: Call) -> Graph:
         name = getattr(self._function, "__name__", "function")
         place = capture.place_of(self._function)
-        before = capture.generators(self._function)
+        functions = (self._function, *call.functions)
+        before = capture.generators(*functions)
         known = name if name.isidentifier() else "function"
         graph = trace(self._caller(call), known, call.parameters(), place)
-        if capture.draws(self._function) or capture.generators(self._function) != before:
+        if capture.draws(*functions) or capture.generators(*functions) != before:
             raise TraceError(
                 "np.random inside a jitted function would be drawn once, while tracing",
                 place,

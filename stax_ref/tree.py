@@ -148,6 +148,15 @@ def _collect(tree: Tree, value: Any, path: str, found: list[Any]) -> None:
         _collect(child, entry, path + container.step(kind, state, k), found)
 
 
+def statics(tree: Tree) -> Iterator[Any]:
+    """The values that are part of a tree."""
+    if isinstance(tree, Static):
+        yield tree.value
+    elif isinstance(tree, Branch):
+        for child in tree.children:
+            yield from statics(child)
+
+
 def paths(tree: Tree, prefix: str = "") -> list[str]:
     """Where each leaf stands: ``["layers"][2].weight``."""
     if isinstance(tree, Leaf):

@@ -84,3 +84,16 @@ def test_registration():
     stax.register_container(Foo, lambda foo: ((), None), lambda rest, children: Foo())
     with pytest.raises(stax.ConfigError, match="Foo is a container already"):
         stax.register_container(Foo, list, list)
+
+
+def test_what_a_registered_container_holds_beside_its_children():
+    class Tagged:
+        def __init__(self, value, tags):
+            self.value, self.tags = value, tags
+
+    stax.register_container(Tagged, lambda t: ([t.value], t.tags), lambda tags, v: Tagged(*v, tags))
+    f = stax.jit(lambda t: Tagged(t.value + len(t.tags), ()), backend="ref")
+    with pytest.raises(stax.ConfigError, match="what a Tagged holds beside its children") as caught:
+        f(Tagged(floats(3), ["a"]))
+    assert "a tuple" in caught.value.instead
+    assert f(Tagged(floats(3), ("a",))).value.tolist() == [2, 2, 2]

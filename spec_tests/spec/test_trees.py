@@ -381,6 +381,41 @@ def test_bounds_of_numbers_inside():
                 jitted({"x": ints, "n": 2**31})
 
 
+FACTOR = 2.0
+
+
+def scaled(x):
+    return x * FACTOR
+
+
+def test_what_a_function_among_the_arguments_reads_is_guarded(monkeypatch):
+    weights = np.arange(3.0)
+
+    def weighted(x):
+        return x * weights
+
+    for backend in BACKENDS:
+        direct = stax.jit(lambda x, f: f(x), backend=backend)
+        inside = stax.jit(lambda p: p["f"](p["x"]), backend=backend)
+        static = stax.jit(lambda x, f: f(x), backend=backend, static_argnames="f")
+        for factor in (2.0, 3.0, 2.0):
+            monkeypatch.setattr(f"{__name__}.FACTOR", factor)
+            weights = weights + 1
+            for f in (scaled, weighted, functools.partial(scaled)):
+                for _ in range(2):
+                    same(direct(Y, f), f(Y))
+                    same(inside({"f": f, "x": Y}), f(Y))
+                    same(static(Y, f), f(Y))
+
+
+def test_random_numbers_of_a_function_among_the_arguments():
+    def draw(x):
+        return x + np.random.default_rng(0).random(3)
+
+    with pytest.raises(stax.TraceError, match="drawn once"):
+        stax.jit(lambda x, f: f(x), backend="ref")(Y, draw)
+
+
 def test_many_structures():
     jitted = stax.jit(lambda p: {"n": len(p), "sum": p["x"] + 1}, backend="ref")
     for k in range(40):
