@@ -28,10 +28,10 @@ from .compose import (
     unrolled,
 )
 from .config import Config
-from .dtypes import BOOL
+from .dtypes import BOOL, I32, I64
 from .errors import Where
 from .graph import Eqn, Literal, Value, literal
-from .index import ZERO, Symbol
+from .index import ZERO, Symbol, c_strides, flatten
 from .node import Access, Body, Buffer, Instr
 from .ops import REDUCTIONS, accumulator_dtype, planned_order
 
@@ -61,13 +61,16 @@ _ON_BOOLS = {"sum": "max", "or": "max", "fmax": "max", "prod": "min", "and": "mi
 
 _AVERAGES = frozenset({"mean", "var", "std"})
 
-EQUATIONS = frozenset(_KINDS) | _AVERAGES
+_EXTREMES = {"argmax": "max", "argmin": "min", "nanargmax": "fmax", "nanargmin": "fmin"}
+"""Equations that give the place of an extreme, and the reduction that finds its value."""
+
+EQUATIONS = frozenset(_KINDS) | _AVERAGES | frozenset(_EXTREMES)
 """Names of the equations that are lowered here."""
 
 
 def passes(op: str) -> int:
     """How often an equation of this name reads its operand."""
-    return 2 if op in ("var", "std") else 1
+    return 2 if op in ("var", "std") or op in _EXTREMES else 1
 
 
 class Lowering(Protocol):
@@ -99,6 +102,9 @@ def reduction(lowering: Lowering, eqn: Eqn) -> None:
     assert isinstance(source, Value)
     out, where = eqn.out, eqn.where
     axes = _axes(source, eqn.param("axis"))
+    if eqn.op in _EXTREMES:
+        _place(lowering, eqn, source, axes)
+        return
     source = _cast(lowering, source, out.dtype, where)
     wide = accumulator_dtype(eqn.op, out.dtype)
     source = _cast(lowering, source, wide, where)
@@ -116,9 +122,16 @@ def reduction(lowering: Lowering, eqn: Eqn) -> None:
         _finished(lowering, eqn, total, initial)
 
 
-def _axes(source: Value, axis: tuple[int, ...] | None) -> tuple[int, ...]:
+def _axes(source: Value, axis: tuple[int, ...] | int | None) -> tuple[int, ...]:
     """The reduced axes; None means all of them."""
-    return tuple(range(len(source.shape))) if axis is None else axis
+    if axis is None:
+        return tuple(range(len(source.shape)))
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+def _kept(source: Value, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The operand's shape with length 1 along reduced axes."""
+    return tuple(1 if k in axes else extent for k, extent in enumerate(source.shape))
 
 
 def _cast(lowering: Lowering, source: Value, dtype: np.dtype, where: Where | None) -> Value:
@@ -177,8 +190,7 @@ def _one(
         lowering.values[out.name] = _same(known, out, axes)
         return
     reduced = [extent if k in axes else 1 for k, extent in enumerate(source.shape)]
-    kept = [1 if k in axes else extent for k, extent in enumerate(source.shape)]
-    outer, outer_index = loop_symbols("i", kept)
+    outer, outer_index = loop_symbols("i", _kept(source, axes))
     inner, inner_index = loop_symbols("r", reduced)
     full = tuple(a + b for a, b in zip(outer_index, inner_index, strict=True))
     buffer = lowering.new_buffer(out.name, out.shape, dtype)
@@ -229,8 +241,7 @@ def _variance(
 ) -> None:
     """Two passes (semantics 6): the mean, then the mean of squared deviations."""
     name, dtype, where = out.name, out.dtype, eqn.where
-    kept = tuple(1 if k in axes else extent for k, extent in enumerate(source.shape))
-    mean = Value(f"{name}_mean", kept, dtype)
+    mean = Value(f"{name}_mean", _kept(source, axes), dtype)
     _mean(lowering, source, axes, mean, where)
     square = Value(f"{name}_square", source.shape, dtype)
 
@@ -255,3 +266,62 @@ def _variance(
         None,
         where,
     )
+
+
+# places -------------------------------------------------------------------------------------------
+def _place(lowering: Lowering, eqn: Eqn, source: Value, axes: tuple[int, ...]) -> None:
+    """Two passes: the extreme, then the smallest position of an element that is it.
+
+    Positions number the reduced elements in C order of the operand. Where none is found, all were
+    NaN: the position beyond the last one fails the call, as NumPy's ``nanargmax`` does.
+    """
+    out, where = eqn.out, eqn.where
+    extents = tuple(source.shape[k] for k in axes)
+    count = math.prod(extents)
+    if count == 0:
+        lowering.values[out.name] = filled(out.shape, literal(0, out.dtype))
+        return
+    kind = _EXTREMES[eqn.op]
+    extreme = Value(f"{out.name}_{kind}", _kept(source, axes), source.dtype)
+    _one(lowering, kind, source, axes, extreme, where)
+    narrow = I32 if count < 2**31 else I64
+
+    def positions(builder: Builder, index: Indices) -> int:
+        inside = tuple(index[k] for k in axes)
+        here = builder.index_value(flatten(inside, c_strides(extents)))
+        if builder.instrs[here].dtype != narrow:
+            here = builder.apply("cast", [here], narrow)
+        found = _found(builder, kind, builder.value(source.name, index), extreme, index)
+        return builder.apply("where", [found, here, builder.constant(count, narrow)], narrow)
+
+    place = Value(f"{out.name}_place", source.shape, narrow)
+    lowering.values[place.name] = Expression(source.shape, narrow, positions, None, where)
+    first = Value(f"{out.name}_first", out.shape, narrow)
+    _one(lowering, "min", place, axes, first, where)
+
+    def checked(builder: Builder, index: Indices) -> int:
+        value = builder.value(first.name, index)
+        if kind in ("fmax", "fmin") and source.dtype.kind == "f":
+            value = builder.index_value(builder.position(value, count))
+        return builder.apply("cast", [value], out.dtype)
+
+    lowering.values[out.name] = Expression(out.shape, out.dtype, checked, None, where)
+
+
+def _found(builder: Builder, kind: str, element: int, extreme: Value, index: Indices) -> int:
+    """Whether an element is the extreme that was found.
+
+    A NaN is, for ``max`` and ``min``: they give NaN then, which equals nothing. For ``fmax`` and
+    ``fmin`` NumPy takes NaN for the infinity that never wins, so it is if nothing else was there.
+    """
+    dtype = extreme.dtype
+    value = builder.operand(extreme, index)
+    same = builder.apply("equal", [element, value], BOOL)
+    if dtype.kind != "f":
+        return same
+    nan = builder.apply("not_equal", [element, element], BOOL)
+    if kind in ("fmax", "fmin"):
+        worst = builder.constant(REDUCTIONS[kind[1:]].identity(dtype), dtype)
+        lost = builder.apply("equal", [value, worst], BOOL)
+        nan = builder.apply("logical_and", [nan, lost], BOOL)
+    return builder.apply("logical_or", [same, nan], BOOL)

@@ -345,7 +345,12 @@ _ON_BOOLS: dict[str, Callable[[Interval, int], Interval]] = {
     },
 }
 
-_POSITIONS = {"argmax": _place(np.argmax), "argmin": _place(np.argmin)}
+_POSITIONS = {
+    "argmax": _place(np.argmax),
+    "argmin": _place(np.argmin),
+    "nanargmax": _place(np.nanargmax),
+    "nanargmin": _place(np.nanargmin),
+}
 
 _REDUCTIONS: dict[str, Callable[[Interval, int], Interval]] = {
     "sum": _sum,

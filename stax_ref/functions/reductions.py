@@ -289,6 +289,7 @@ def _position(op: str) -> Callable[..., Tracer]:
     ) -> Tracer:
         no_options(f"np.{op}", {"out": out})
         value = traced(recording, a, f"np.{op}")
+        name = op if value.dtype.kind == "f" else op.removeprefix("nan")
         if isinstance(axis, tuple):
             raise DtypeError(
                 "'tuple' object cannot be interpreted as an integer",
@@ -299,13 +300,13 @@ def _position(op: str) -> Callable[..., Tracer]:
         shape = reduced_shape(value.shape, axes, is_set(keepdims))
         if math.prod(value.shape[k] for k in axes) == 0:
             raise ShapeError(
-                f"attempt to get {op} of an empty sequence",
+                f"attempt to get {op.removeprefix('nan')} of an empty sequence",
                 user_frame()[0],
                 "an axis with at least one element",
             )
         one = axes[0] if axis is not None and axes else None
         return recording.record(
-            op, (value,), shape, dtypes.I64, axis=one, keepdims=is_set(keepdims)
+            name, (value,), shape, dtypes.I64, axis=one, keepdims=is_set(keepdims)
         )
 
     return handler
@@ -335,6 +336,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{getattr(np, name): handler for name, handler in METHODS_OF_FAMILY.items()},
     np.amax: METHODS_OF_FAMILY["max"],
     np.amin: METHODS_OF_FAMILY["min"],
+    np.nanargmax: _position("nanargmax"),
+    np.nanargmin: _position("nanargmin"),
     np.count_nonzero: count_nonzero,
     np.ptp: ptp,
 }
