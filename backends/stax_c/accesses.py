@@ -1,4 +1,4 @@
-"""Loads and stores as C: contiguous, strided, irregular, partial, and of bools.
+"""Loads and stores as C: contiguous, strided, irregular, partial, of every dtype in memory.
 
 Takes an access and the lanes in force; gives an expression or lines. The stride from lane to lane
 decides: one element for all lanes, a vector, a gather, or one by one where an address has digits.
@@ -16,7 +16,16 @@ from stax_ref.errors import Unsupported
 from stax_ref.index import Index, Symbol
 from stax_ref.node import Access
 
-from .values import Operand, memory_type, register_type, widen
+from .values import (
+    Operand,
+    load_element,
+    memory_type,
+    own_type,
+    parenthesised,
+    register_type,
+    store_element,
+    widen,
+)
 
 if TYPE_CHECKING:
     from .loops import Printer
@@ -44,14 +53,12 @@ def load(
         return _guarded(p, access, dtype, guard)
     name, flat = _address(p, access)
     stride = _stride(p, flat)
-    place = f"{name} + {_parenthesised(flat)}"
     if stride == 0 or p.lanes is None:
-        text = f"load_bool({place})" if dtype == BOOL else f"{name}[{flat.text('/')}]"
-        return text, 1
+        return load_element(name, flat.text("/"), dtype), 1
+    place = f"{name} + {parenthesised(flat.text('/'))}"
     count, active = p.lanes.count, p.lanes.active
-    vtype = register_type(dtype, count)
-    kind = f"bool_{vtype}" if dtype == BOOL else vtype
-    fill = "1" if dtype.kind == "i" else "0"
+    kind = own_type(dtype, count)
+    fill = "1" if dtype.kind in "iu" else "0"
     if stride is None:
         return _irregular(p, name, flat, dtype), count
     if stride == 1 and not active:
@@ -60,8 +67,8 @@ def load(
         return f"load_{kind}({place})", count
     if stride == 1:
         return f"loadn_{kind}({place}, {active}, {fill})", count
-    if active or dtype == BOOL:
-        return f"gathern_{kind}({place}, {stride}, {active or count}, {fill})", count
+    if active:
+        return f"gathern_{kind}({place}, {stride}, {active}, {fill})", count
     return f"gather_{kind}({place}, {stride})", count
 
 
@@ -84,8 +91,7 @@ def _irregular(p: Printer, name: str, flat: Index, dtype: np.dtype) -> str:
     with p.block(f"for (i64 l = 0; l < {p.lanes.active or count}; l++)"):
         p.line(f"const i64 lane_{symbol} = {symbol} + l;")
         p.line(f"{place}[l] = {name}[{lane_text(p, flat)}];")
-    vtype = register_type(dtype, count)
-    return f"load_bool_{vtype}({place})" if dtype == BOOL else f"load_{vtype}({place})"
+    return f"load_{own_type(dtype, count)}({place})"
 
 
 def lane_text(p: Printer, flat: Index) -> str:
@@ -110,15 +116,14 @@ def _guarded(p: Printer, access: Access, dtype: np.dtype, guard: Operand) -> tup
     assert p.lanes is not None
     name, flat = _address(p, access)
     count, symbol = p.lanes.count, p.lanes.symbol.name
-    vtype = register_type(dtype, count)
-    kind = f"bool_{vtype}" if dtype == BOOL else vtype
+    vtype, kind = register_type(dtype, count), own_type(dtype, count)
     place, vector = f"lane_{len(p.lines)}", f"v_{len(p.lines)}"
     mtype = register_type(BOOL, count)
     p.line(f"{vtype} {vector};")
     whole = not p.lanes.active and _stride(p, flat) == 1
     if whole:
         head = f"if (all_{mtype}({guard.text}))"
-        p.line(f"{head} {vector} = load_{kind}({name} + {_parenthesised(flat)});")
+        p.line(f"{head} {vector} = load_{kind}({name} + {parenthesised(flat.text('/'))});")
     with p.block("else" if whole else ""):
         p.line(f"{memory_type(dtype)} {place}[{count}] = {{0}};")
         with p.block(f"for (i64 l = 0; l < {p.lanes.active or count}; l++)"):
@@ -189,28 +194,18 @@ def store(p: Printer, access: Access, value: Operand) -> None:
     """
     name, flat = _address(p, access)
     stride = _stride(p, flat)
-    boolean = value.dtype == BOOL
     if p.lanes is None or stride == 0:
-        if boolean:
-            p.line(f"store_bool({name} + {_parenthesised(flat)}, {value.text});")
-        else:
-            p.line(f"{name}[{flat.text('/')}] = {value.text};")
+        p.line(store_element(name, flat.text("/"), value.text, value.dtype))
         return
     count, active = p.lanes.count, p.lanes.active
-    vtype = register_type(value.dtype, count)
-    kind = f"bool_{vtype}" if boolean else vtype
+    kind = own_type(value.dtype, count)
     word = widen(value, count)
-    place = f"{name} + {_parenthesised(flat)}"
+    place = f"{name} + {parenthesised(flat.text('/'))}"
     if stride is None:
         raise Unsupported(f"the C backend cannot scatter to {access}", None, 'backend="ref"')
     if stride == 1 and not active:
         p.line(f"store_{kind}({place}, {word});")
-    elif stride == 1 and not boolean:
+    elif stride == 1:
         p.line(f"storen_{kind}({place}, {word}, {active});")
     else:
         p.line(f"scatter_{kind}({place}, {stride}, {word}, {active or count});")
-
-
-def _parenthesised(flat: Index) -> str:
-    text = flat.text("/")
-    return text if text.isalnum() else f"({text})"

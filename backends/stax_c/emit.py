@@ -9,20 +9,21 @@ so that a thread count never changes an order. Neighbouring kernels share one pa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from stax_native.backend import Launch, Source
 from stax_ref import tiling
-from stax_ref.dtypes import BOOL
 from stax_ref.errors import Unsupported
+from stax_ref.graph import Literal
+from stax_ref.libm import SYMBOLS
 from stax_ref.nest import Let, Local, Loop, Nest, Statement, Store, arguments, walk
 from stax_ref.node import Buffer
 from stax_ref.plan import Extern, Plan
 
-from .functions import function_source
+from .functions import function_source, libm_source
 from .loops import LEVEL_BYTES, Printer
-from .values import memory_type
+from .values import HEADERS, headers, load_element, memory_type, store_element
 
 PARALLEL_WORK = 1 << 18
 """Operations below which a launch has no parallel entry: about 10 µs of one core with AVX-512.
@@ -47,7 +48,7 @@ GRAIN = 64
 _RESERVED = re.compile(
     r"(?:[tainp]\d*|[ijo]\d+|r|r_0|b|c|u|l|at|stop|begin|end|flags|threads|thread|env|[vpsq]_.*|lane_.*"
     r"|asm|typeof|unix|linux|i386|STAX_.*|count|\w*_[fiu]\d+(?:x\d+)?|\w*_bool\w*|lanes_.*"
-    r"|[fiu](?:8|32|64)(?:x\d+)?|stax_.*|p?\d*_?k\d+.*|auto|break|case|char|const|continue|default|do|double"
+    r"|[fiu](?:8|16|32|64)(?:x\d+)?|stax_.*|p?\d*_?k\d+.*|auto|break|case|char|const|continue|default|do|double"
     r"|else|enum|extern|float|for|goto|if|inline|int|long|main|register|restrict|return|short|signed"
     r"|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while|omp_.*|_.*)$"
 )
@@ -86,6 +87,7 @@ class _Part:
 
     plan: Plan
     functions: set[tuple[str, str]]
+    headers: set[str]
     lines: list[str]
     launches: tuple[Launch, ...]
     scratch: tuple[int, ...]
@@ -114,16 +116,24 @@ def emit_batch(plans: Sequence[Plan], isa: str, threads: bool = True) -> list[So
     parts = [_part(p, isa, threads, "" if single else f"p{k}_") for k, p in enumerate(plans)]
     level = list(LEVEL_BYTES)[::-1].index(isa)
     head = [f"// {part.plan.name}, kernels: {part.plan.kernels}; written by Stax" for part in parts]
-    head += [f"#define STAX_LEVEL {level}", '#include "stax_simd.h"', ""]
+    wanted = {header for part in parts for header in part.headers} | {HEADERS[0]}
+    head += [f"#define STAX_LEVEL {level}"]
+    head += [f'#include "{header}"' for header in HEADERS if header in wanted] + [""]
     if any(launch.parallel for part in parts for launch in part.launches):
         head += ["int omp_get_thread_num(void);", "int omp_get_num_threads(void);", ""]
-    dtypes = {"f32": "float32", "f64": "float64"}
     functions = sorted({function for part in parts for function in part.functions})
-    lines = [*head, *(function_source(op, dtypes[v.split("x")[0]], v) for op, v in functions)]
+    lines = [*head, *(_function(op, vtype) for op, vtype in functions)]
     for part in parts:
         lines += part.lines
     text = "\n".join(lines).rstrip() + "\n"
     return [Source("c", text, part.launches, part.scratch) for part in parts]
+
+
+def _function(op: str, vtype: str) -> str:
+    """The text of a function that no header has."""
+    if op in SYMBOLS:
+        return libm_source(op, vtype)
+    return function_source(op, "float32" if vtype.startswith("f32") else "float64", vtype)
 
 
 def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
@@ -155,7 +165,23 @@ def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
         entry = f"{symbol}_parallel" if parallel else ""
         launches.append(Launch(names, f"{symbol}_serial", entry, total))
     functions = {function for unit in units.values() for function in unit.functions}
-    return _Part(plan, functions, lines, tuple(launches), tuple(scratch))
+    wanted = {header for launch in plan.launches for nest in launch for header in _headers(nest)}
+    return _Part(plan, functions, wanted, lines, tuple(launches), tuple(scratch))
+
+
+def _headers(nest: Nest) -> Iterator[str]:
+    """The headers whose types and operations a kernel uses."""
+    for buffer in nest.buffers:
+        yield from headers("", buffer.dtype)
+    for statement in walk(nest.body):
+        for argument in arguments(statement):
+            if isinstance(argument, Literal):
+                yield from headers("", argument.dtype)
+        if isinstance(statement, Let):
+            yield from headers(statement.op, statement.dtype)
+        elif isinstance(statement, Loop):
+            for accumulator in statement.accumulators:
+                yield from headers("", accumulator.dtype)
 
 
 def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> _Unit:
@@ -288,7 +314,7 @@ def _chunk_unit(
         printer.chunk(top, "c", "stop", None)
         for a in top.accumulators:
             value = printer.folded(top, a)
-            printer.line(f"q_{a.name}[at] = {f'({value}) & 1' if a.dtype == BOOL else value};")
+            printer.line(store_element(f"q_{a.name}", "at", value, a.dtype))
     printer.line_at(0, "}")
     _chunk_finish(printer, nest, top, numbers, places, chunks)
     scratch = [chunks * a.dtype.itemsize for a in top.accumulators]
@@ -320,8 +346,7 @@ def _chunk_finish(
             printer.partial_total(a)
         with printer.block(f"for (i64 at = 0; at < {chunks}; at++)"):
             for a in top.accumulators:
-                sign = "-" if a.dtype == BOOL else ""
-                printer.take_partial(a, f"{sign}q_{a.name}[at]")
+                printer.take_partial(a, load_element(f"q_{a.name}", "at", a.dtype))
         for a in top.accumulators:
             printer.finish_total(a)
     printer.body(after)

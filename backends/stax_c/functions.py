@@ -1,8 +1,9 @@
-"""Elementary functions as C: the sequences of ``stax_ref.elementary``, one line per operation.
+"""Functions printed into a source: the sequences of ``stax_ref.elementary``, and calls of libm.
 
 Takes a function's name, its dtype and a vector type of ``stax_simd.h``; gives the text of a
-``static inline`` C function. Holds the ``Arithmetic`` that writes lines instead of computing. Not
-here: the operations themselves (``stax_simd.h``) and the numbers (``stax_ref.elementary``).
+``static inline`` C function. Holds the ``Arithmetic`` that writes a line per operation instead of
+computing. Not here: the operations themselves (the headers), the numbers
+(``stax_ref.elementary``), which functions are the C library's (``stax_ref.libm``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stax_ref.elementary import SEQUENCES
+from stax_ref.libm import SYMBOLS
+
+
+PRINTED = {name for name, _ in SEQUENCES} | set(SYMBOLS)
+"""Operations of floats whose functions stand in the source and in no header."""
 
 
 @dataclass
@@ -207,3 +213,31 @@ def function_source(name: str, dtype: str, vtype: str) -> str:
         f"static inline {vtype} {name}_{vtype}({vtype} x) {{\n{body}\n"
         f"    return {result.text};\n}}\n"
     )
+
+
+def libm_source(name: str, vtype: str) -> str:
+    """The C function ``<name>_<vtype>``: the C library's function of doubles in every lane.
+
+    Arguments: ``name`` of ``stax_ref.libm.SYMBOLS``, ``vtype`` a float type of ``stax_simd.h``.
+    Returns the text of a prototype and of one ``static inline`` function; a vector's last argument
+    is the number of lanes that count. The prototype's name is ours and only its symbol the
+    library's, so that the compiler neither computes nor replaces a call by its own idea of it.
+    """
+    symbol, arity = SYMBOLS[name]
+    element, _, lanes = vtype.partition("x")
+    names = ("x", "y")[:arity]
+    double = element == "f64"
+
+    def call(*arguments: str) -> str:
+        words = ", ".join(a if double else f"(f64){a}" for a in arguments)
+        return f"{'' if double else '(f32)'}stax_libm_{symbol}({words})"
+
+    prototype = f'f64 stax_libm_{symbol}({", ".join(["f64"] * arity)}) __asm__("{symbol}");\n'
+    parameters = ", ".join(f"{vtype} {n}" for n in names)
+    if not lanes:
+        body = f"    return {call(*names)};\n"
+    else:
+        parameters += ", i64 n"
+        line = f"x[k] = {call(*(f'{n}[k]' for n in names))};"
+        body = f"    for (i64 k = 0; k < n; k++) {line}\n    return x;\n"
+    return f"{prototype}static inline {vtype} {name}_{vtype}({parameters}) {{\n{body}}}\n"

@@ -33,7 +33,17 @@ from stax_ref.node import Buffer
 from stax_ref.ops import OPS, REDUCTIONS
 
 from . import accesses, columns
-from .values import Operand, constant, expression, memory_type, register_type, widen
+from .functions import PRINTED
+from .values import (
+    Operand,
+    constant,
+    expression,
+    fold,
+    memory_type,
+    reduction_type,
+    register_type,
+    widen,
+)
 
 LEVEL_BYTES = {"avx512": 64, "avx2": 32, "scalar": 0}
 
@@ -125,7 +135,7 @@ class Printer:
         args = [self.argument(a) for a in statement.args]
         lanes = max((a.lanes for a in args), default=1)
         active = self.lanes.active or str(lanes) if self.lanes is not None else "1"
-        if statement.op in OPS and OPS[statement.op].kind == "elementary":
+        if statement.dtype.kind == "f" and statement.op in PRINTED:
             self.functions.add((statement.op, register_type(statement.dtype, lanes)))
         text = expression(statement.op, args, statement.dtype, lanes, active)
         self._define(statement, text, lanes)
@@ -313,10 +323,7 @@ class Printer:
             count //= 2
             folded = _combine(accumulator, f"{place}[u]", f"{place}[u + {count}]", width)
             self.line(f"for (i64 u = 0; u < {count}; u++) {place}[u] = {folded};")
-        kind = accumulator.kind
-        if accumulator.dtype == BOOL:  # true is the mask -1, the smaller integer
-            kind = "min" if kind == "max" else "max"
-        return f"fold_{kind}_{vtype}({place}[0])"
+        return fold(accumulator.kind, f"{place}[0]", accumulator.dtype, width)
 
     # partial results of chunks ----------------------------------------------------------------
     @contextmanager
@@ -334,7 +341,7 @@ class Printer:
         """Start combining the partial results of chunks."""
         lanes = self.values[a.name].lanes
         if is_ordered(a):
-            self.line(f"pairs_{a.kind}_{register_type(a.dtype, lanes)} p_{a.name};")
+            self.line(f"pairs_{reduction_type(a.kind, a.dtype, lanes)} p_{a.name};")
             self.line(f"p_{a.name}.count = 0;")
         else:
             self.line(f"{a.name} = {self.neutral(a, lanes)};")
@@ -344,7 +351,8 @@ class Printer:
         lanes = self.values[a.name].lanes
         each = f"for (i64 u = 0; u < {count}; u++)"
         if is_ordered(a):
-            self.line(f"pairs_{a.kind}_{register_type(a.dtype, lanes)} p_{a.name}[{count}];")
+            vtype = reduction_type(a.kind, a.dtype, lanes)
+            self.line(f"pairs_{vtype} p_{a.name}[{count}];")
             self.line(f"{each} p_{a.name}[u].count = 0;")
         else:
             self.line(f"{each} {a.name}[u] = {self.neutral(a, lanes)};")
@@ -353,8 +361,8 @@ class Printer:
         """One more chunk's result."""
         place, lanes = self.values[a.name].text, self.values[a.name].lanes
         if is_ordered(a):
-            vtype = register_type(a.dtype, lanes)
-            self.line(f"push_{a.kind}_{vtype}(&p_{place}, {text});")
+            vtype = reduction_type(a.kind, a.dtype, lanes)
+            self.line(f"push_{vtype}(&p_{place}, {text});")
         else:
             self.line(f"{place} = {_combine(a, place, text, lanes)};")
 
@@ -362,8 +370,8 @@ class Printer:
         """All chunks' results as one."""
         if is_ordered(a):
             place = self.values[a.name].text
-            vtype = register_type(a.dtype, self.values[a.name].lanes)
-            self.line(f"{place} = total_{a.kind}_{vtype}(&p_{place});")
+            vtype = reduction_type(a.kind, a.dtype, self.values[a.name].lanes)
+            self.line(f"{place} = total_{vtype}(&p_{place});")
 
     def _serial_reduction(self, loop: Loop) -> None:
         """A reduction in row order: sequential in chunks; lanes, if any, are of a loop around."""

@@ -1,8 +1,10 @@
-"""Scalar operations as C expressions over the vocabulary of ``stax_simd.h``.
+"""Scalar operations as C expressions over the vocabulary of ``stax_simd.h`` and its companions.
 
-Takes an operation, its operands as text and a number of lanes; gives an expression. One table per
-kind of operation. A bool lives in registers as a mask, 0 or -1 in a 32-bit lane. Not here: loops,
-addresses (``loops``), the operations themselves (``stax_simd.h``).
+Takes an operation, its operands as text and a number of lanes; gives an expression, and the headers
+that a dtype or an operation needs. One table per kind of operation. Lanes have 32 or 64 bits: a
+bool lives in registers as a mask, 0 or -1; an integer of 8 or 16 bits as the int32 of the same
+value, wrapped after every operation; a float16 as a float32, rounded after every operation. Not
+here: loops, addresses (``loops``), the operations themselves (the headers).
 """
 
 from __future__ import annotations
@@ -11,13 +13,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stax_ref.dtypes import BOOL, SHORT
+from stax_ref.dtypes import BOOL, F16, F32, F64, I32, SHORT
 from stax_ref.errors import Unsupported
 from stax_ref.graph import Literal
 
+from stax_ref.libm import SYMBOLS
+
 from .functions import float_literal
 
-_INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+_INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+}
+_PREFIX = {"negative": "-", "invert": "~"}
 _LOGIC = {"logical_and": "&", "logical_or": "|", "logical_xor": "^"}
 _COMPARE = {
     "equal": "eq",
@@ -28,8 +41,38 @@ _COMPARE = {
     "greater_equal": "ge",
 }
 _MIRROR = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-_CALLS = {"absolute", "sqrt", "maximum", "minimum", "exp", "log", "tanh"}
-_DIVISIONS = {"floor_divide", "remainder"}
+_CALLS = {
+    *("absolute", "sqrt", "maximum", "minimum", "exp", "log", "tanh"),
+    *("left_shift", "right_shift", "sign", "bitwise_count", "fmax", "fmin", "heaviside"),
+    *("copysign", "floor", "ceil", "trunc", "rint", "nextafter", "spacing"),
+}
+_PREDICATES = {"isnan", "isinf", "isfinite", "signbit"}
+_FLAGGED = {"floor_divide", "remainder", "fmod", "power"}
+_LANEWISE = {"gcd", "lcm", "ldexp", *_FLAGGED, *SYMBOLS}
+_INTEGER_OPS = {
+    *("left_shift", "right_shift", "sign", "bitwise_count", "gcd", "lcm", "fmod", "power"),
+}
+_FLOAT_OPS = {
+    *("floor", "ceil", "trunc", "rint", "sign", "copysign", "fmax", "fmin", "heaviside", "fmod"),
+    *("nextafter", "spacing", "ldexp", "floor_divide", "remainder"),
+}
+_ROUNDED = {
+    *("add", "subtract", "multiply", "divide", "sqrt", "exp", "log", "tanh", "floor_divide"),
+    *("remainder", "ldexp", *SYMBOLS),
+}
+"""Operations of float16 whose float32 value may lie between two float16."""
+
+_WRAPPED = {
+    *("add", "subtract", "multiply", "negative", "invert", "absolute", "left_shift", "lcm", "gcd"),
+    "power",
+}
+"""Operations of 8- and 16-bit integers whose int32 value may need more bits."""
+
+HEADERS = (
+    *("stax_simd.h", "stax_unsigned.h", "stax_narrow.h", "stax_float16.h"),
+    *("stax_integer.h", "stax_float.h"),
+)
+"""In the order in which a source includes them; every source needs the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +86,78 @@ class Operand:
 
 def memory_type(dtype: np.dtype) -> str:
     """The C type of an element in memory."""
-    return "u8" if dtype == BOOL else SHORT[dtype]
+    return {BOOL: "u8", F16: "u16"}.get(dtype) or SHORT[dtype]
+
+
+def register_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of 32 or 64 bits whose type holds values of this dtype in registers."""
+    if dtype.itemsize >= 4:
+        return dtype
+    return F32 if dtype.kind == "f" else I32
 
 
 def register_type(dtype: np.dtype, lanes: int) -> str:
     """The C type of a value: ``f32`` or ``f32x16``; a bool is a 32-bit mask."""
-    name = "i32" if dtype == BOOL else SHORT[dtype]
+    name = SHORT[register_dtype(dtype)]
     return name if lanes == 1 else f"{name}x{lanes}"
+
+
+def own_type(dtype: np.dtype, lanes: int) -> str:
+    """What names of functions on memory and on wrapped values end in: ``f32x16``, ``u8_i32x16``."""
+    if dtype.itemsize >= 4:
+        return register_type(dtype, lanes)
+    return SHORT[dtype] if lanes == 1 else f"{SHORT[dtype]}_{register_type(dtype, lanes)}"
+
+
+def reduction_type(kind: str, dtype: np.dtype, lanes: int) -> str:
+    """What names of folds and of pairwise totals end in: ``sum_f32x16``."""
+    rounded = "_f16" if kind == "prod" and dtype == F16 else ""
+    return f"{kind}{rounded}_{register_type(dtype, lanes)}"
+
+
+def fold(kind: str, text: str, dtype: np.dtype, lanes: int) -> str:
+    """The lanes of a vector folded by halves."""
+    if dtype == BOOL:  # true is the mask -1, the smaller integer
+        kind = "min" if kind == "max" else "max"
+    folded = f"fold_{reduction_type(kind, dtype, lanes)}({text})"
+    if kind in ("sum", "prod") and _is_narrow(dtype):
+        return f"wrap_{own_type(dtype, 1)}({folded})"
+    return folded
+
+
+def headers(op: str, dtype: np.dtype) -> set[str]:
+    """The headers that an operation (or none, ``""``) with a result of this dtype needs."""
+    found = set()
+    if dtype.kind == "u" and dtype.itemsize >= 4:
+        found.add("stax_unsigned.h")
+    if dtype.kind in "iu" and dtype.itemsize < 4:
+        found.add("stax_narrow.h")
+    if dtype == F16:
+        found.add("stax_float16.h")
+    if op in _INTEGER_OPS and dtype.kind != "f":
+        found.add("stax_integer.h")
+    if op in _PREDICATES or (op in _FLOAT_OPS and dtype.kind == "f"):
+        found.add("stax_float.h")
+    return found
+
+
+def load_element(name: str, index: str, dtype: np.dtype) -> str:
+    """One element in memory as a value."""
+    if dtype in (BOOL, F16):
+        return f"load_{own_type(dtype, 1)}({name} + {parenthesised(index)})"
+    return f"{name}[{index}]"
+
+
+def store_element(name: str, index: str, text: str, dtype: np.dtype) -> str:
+    """The statement that writes a value to one element in memory."""
+    if dtype in (BOOL, F16):
+        return f"store_{own_type(dtype, 1)}({name} + {parenthesised(index)}, {text});"
+    return f"{name}[{index}] = {text};"
+
+
+def parenthesised(index: str) -> str:
+    """An index as an operand of an operator."""
+    return index if index.isalnum() else f"({index})"
 
 
 def constant(value: Literal) -> str:
@@ -58,11 +166,12 @@ def constant(value: Literal) -> str:
     if value.dtype == BOOL:
         return "-1" if number else "0"
     if value.dtype.kind == "f":
-        return float_literal(float(number), value.dtype.itemsize == 4)
-    whole = int(number)
-    if whole == np.iinfo(value.dtype).min:
-        return f"(({SHORT[value.dtype]})({whole + 1}LL - 1))"
-    return f"(({SHORT[value.dtype]}){whole}LL)"
+        return float_literal(float(number), value.dtype.itemsize <= 4)
+    whole, ctype = int(number), register_type(value.dtype, 1)
+    if whole == np.iinfo(value.dtype).min and whole:
+        return f"(({ctype})({whole + 1}LL - 1))"
+    suffix = "ULL" if value.dtype.kind == "u" and value.dtype.itemsize == 8 else "LL"
+    return f"(({ctype}){whole}{suffix})"
 
 
 def widen(operand: Operand, lanes: int) -> str:
@@ -104,20 +213,13 @@ def expression(op: str, args: list[Operand], dtype: np.dtype, lanes: int, active
     source = args[0].dtype if op != "where" else dtype
     words = [widen(a, lanes) for a in args]
     vtype = register_type(source, lanes)
-    if op in _INFIX:
-        return f"{words[0]} {_INFIX[op]} {words[1]}"
-    if op == "negative":
-        return f"-{words[0]}"
-    if op in _CALLS:
-        return f"{op}_{vtype}({', '.join(words)})"
-    if op in _DIVISIONS:
-        count = "" if lanes == 1 else f", {active}"
-        return f"{op}_{vtype}({', '.join(words)}{count}, flags)"
     if op in _COMPARE:
         name = _COMPARE[op]
         if source == BOOL:
             name = _MIRROR[name]
         return _mask_of(f"{name}_{vtype}({', '.join(words)})", source, lanes)
+    if op in _PREDICATES:
+        return _mask_of(f"{op}_{vtype}({words[0]})", source, lanes)
     if op in _LOGIC:
         truths = [_truth(w, a.dtype, lanes) for w, a in zip(words, args, strict=True)]
         return f"{truths[0]} {_LOGIC[op]} {truths[1]}"
@@ -128,6 +230,39 @@ def expression(op: str, args: list[Operand], dtype: np.dtype, lanes: int, active
         return f"select_{vtype}({mask}, {words[1]}, {words[2]})"
     if op == "cast":
         return _cast(words[0], source, dtype, lanes)
+    text = _arithmetic(op, words, source, lanes, active)
+    if op in _ROUNDED and source == F16:
+        return f"round_{own_type(F16, lanes)}({text})"
+    if op in _WRAPPED and _is_narrow(source):
+        return f"wrap_{own_type(source, lanes)}({text})"
+    return text
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    """An integer of 8 or 16 bits: lanes hold more than it has."""
+    return dtype.kind in "iu" and dtype.itemsize < 4
+
+
+def _arithmetic(op: str, words: list[str], dtype: np.dtype, lanes: int, active: str) -> str:
+    """An operation whose result has the type of its operands, before rounding and wrapping."""
+    vtype = register_type(dtype, lanes)
+    if op in _INFIX:
+        return f"{words[0]} {_INFIX[op]} {words[1]}"
+    if op in _PREFIX:
+        return f"{_PREFIX[op]}{words[0]}"
+    if dtype.kind != "f":
+        op = {"fmax": "maximum", "fmin": "minimum"}.get(op, op)
+    if op in ("nextafter", "spacing") and dtype == F16:
+        vtype = own_type(F16, lanes)
+    if op in _CALLS:
+        return f"{op}_{vtype}({', '.join(words)})"
+    if op in _LANEWISE:
+        arguments = [*words, *([active] if lanes > 1 else [])]
+        if op in _FLAGGED and dtype.kind != "f":
+            arguments.append("flags")
+        if op == "floor_divide" and _is_narrow(dtype):
+            vtype = own_type(dtype, lanes)
+        return f"{op}_{vtype}({', '.join(arguments)})"
     raise Unsupported(f"the C backend has no {op}", None, 'backend="ref"')
 
 
@@ -141,12 +276,25 @@ def _truth(text: str, dtype: np.dtype, lanes: int) -> str:
 
 
 def _cast(text: str, source: np.dtype, target: np.dtype, lanes: int) -> str:
+    """A conversion; the table of floats out of range stands in ``stax_ref.meaning``."""
     if source == target:
         return text
     if target == BOOL:
         return _truth(text, source, lanes)
     if source == BOOL:
-        text, source = f"({text} & 1)", np.dtype(np.int32)
-        if target == source:
-            return text
-    return f"cast_{register_type(target, lanes)}_{register_type(source, lanes)}({text})"
+        text = f"({text} & 1)"
+    have, want = register_type(source, lanes), register_type(target, lanes)
+    fits = np.can_cast(source, target)
+    if target == F16:
+        if source == F64:
+            text = f"odd_{want}_{have}({text})"
+        elif have != want:
+            text = f"cast_{want}_{have}({text})"
+        return text if fits else f"round_{own_type(F16, lanes)}({text})"
+    if _is_narrow(target):
+        if source.kind == "f":
+            text = f"low_{want}_{have}({text})"
+        elif have != want:
+            text = f"cast_{want}_{have}({text})"
+        return text if fits else f"wrap_{own_type(target, lanes)}({text})"
+    return text if have == want else f"cast_{want}_{have}({text})"

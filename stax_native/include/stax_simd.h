@@ -5,7 +5,11 @@ operation_type: load_f32x16, fma_f64x4, select_i32. A vector is never wider than
 level. Operators (+ - * / & | ^ ~ << >>) work on the types directly. Every operation is one IEEE
 operation, rounded once; masks are 0 or -1 per lane, in vectors and in scalars. Functions that a
 compiler without gcc's builtins (STAX_PORTABLE) needs are written lane by lane with the same bits.
-Not here: elementary functions (printed into each source), loops. */
+STAX_EACH_32(M), STAX_EACH_64(M) and STAX_EACH_PAIR(M) expand M for every vector type of the level;
+the other headers of this folder use them, and a source includes only those it needs.
+Not here: 8- and 16-bit integers (stax_narrow.h), unsigned integers (stax_unsigned.h), float16
+(stax_float16.h), operations beyond arithmetic (stax_integer.h, stax_float.h), elementary functions
+(printed into each source), loops. */
 
 typedef float f32;
 typedef double f64;
@@ -14,6 +18,9 @@ typedef long long i64;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef unsigned char u8;
+typedef signed char i8;
+typedef unsigned short u16;
+typedef short i16;
 
 #if defined(__clang__) && !defined(STAX_PORTABLE)
 #define STAX_PORTABLE 1
@@ -159,15 +166,16 @@ STAX_DIVISION(i64)
     }
 
 #define STAX_INTEGER(T, E, U, N)                                                                  \
-    STAX_INLINE T srl_##T(T x, int n) {                                                           \
-        typedef U V __attribute__((vector_size(N * sizeof(U))));                                  \
-        return (T)((V)x >> n);                                                                    \
-    }                                                                                             \
+    STAX_INLINE T srl_##T(T x, int n) { return (T)((U)x >> n); }                                  \
     STAX_INLINE T min_##T(T a, T b) { return select_##T(a < b, a, b); }                           \
     STAX_INLINE T max_##T(T a, T b) { return select_##T(a > b, a, b); }                           \
     STAX_INLINE T maximum_##T(T a, T b) { return select_##T(a > b, a, b); }                       \
     STAX_INLINE T minimum_##T(T a, T b) { return select_##T(a < b, a, b); }                       \
     STAX_INLINE T absolute_##T(T a) { return select_##T(a < 0, -a, a); }                          \
+    STAX_DIVISION_LANES(T, E)
+
+/* lane by lane, the first n: the others must not raise flags */
+#define STAX_DIVISION_LANES(T, E)                                                                 \
     STAX_INLINE T floor_divide_##T(T a, T b, i64 n, int *flags) {                                 \
         T r = a;                                                                                  \
         for (i64 k = 0; k < n; k++) r[k] = floor_divide_##E(a[k], b[k], flags);                   \
@@ -242,29 +250,41 @@ STAX_EXTREMES(f64, i64)
         __builtin_ia32_store##S##_mask((void *)p, v, (M)((1u << n) - 1));                         \
     }
 
+/* a type that is narrower in memory than in registers: elements E of the memory type M, N lanes I;
+   LOAD and STORE convert whole vectors */
+#define STAX_MEMORY(M, E, I, N, LOAD, STORE)                                                      \
+    STAX_INLINE I load_##M##_##I(const E *p) { return LOAD(*(const M##x##N##_u *)p); }            \
+    STAX_INLINE I loadn_##M##_##I(const E *p, i64 n, E fill) {                                    \
+        E t[N];                                                                                   \
+        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[k] : fill;                                   \
+        return load_##M##_##I(t);                                                                 \
+    }                                                                                             \
+    STAX_INLINE I gather_##M##_##I(const E *p, i64 s) {                                           \
+        const E t[N] = {STAX_LIST_##N(STAX_STRIDED)};                                             \
+        return load_##M##_##I(t);                                                                 \
+    }                                                                                             \
+    STAX_INLINE I gathern_##M##_##I(const E *p, i64 s, i64 n, E fill) {                           \
+        E t[N];                                                                                   \
+        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[s * k] : fill;                               \
+        return load_##M##_##I(t);                                                                 \
+    }                                                                                             \
+    STAX_INLINE void store_##M##_##I(E *p, I v) { *(M##x##N##_u *)p = STORE(v); }                 \
+    STAX_INLINE void scatter_##M##_##I(E *p, i64 s, I v, i64 n) {                                 \
+        E t[N];                                                                                   \
+        store_##M##_##I(t, v);                                                                    \
+        for (i64 k = 0; k < n; k++) p[s * k] = t[k];                                              \
+    }                                                                                             \
+    STAX_INLINE void storen_##M##_##I(E *p, I v, i64 n) { scatter_##M##_##I(p, 1, v, n); }
+
 /* bool arrays: bytes in memory, masks of 32-bit lanes in registers */
 #define STAX_BOOLEANS(I, N)                                                                       \
-    typedef u8 u8x##N __attribute__((vector_size(N), aligned(1), may_alias));                     \
+    typedef u8 boolx##N##_u __attribute__((vector_size(N), aligned(1), may_alias));               \
     STAX_INLINE I splat_bool_##I(i32 m) { return splat_##I(m); }                                  \
-    STAX_INLINE I load_bool_##I(const u8 *p) {                                                    \
-        return (I)(__builtin_convertvector(*(const u8x##N *)p, I) != 0);                          \
+    STAX_INLINE I widen_bool_##I(boolx##N##_u x) { return (I)(__builtin_convertvector(x, I) != 0); } \
+    STAX_INLINE boolx##N##_u narrow_bool_##I(I m) {                                               \
+        return __builtin_convertvector(m & 1, boolx##N##_u);                                      \
     }                                                                                             \
-    STAX_INLINE I loadn_bool_##I(const u8 *p, i64 n, u8 fill) {                                   \
-        u8 t[N];                                                                                  \
-        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[k] : fill;                                   \
-        return load_bool_##I(t);                                                                  \
-    }                                                                                             \
-    STAX_INLINE I gathern_bool_##I(const u8 *p, i64 s, i64 n, u8 fill) {                          \
-        u8 t[N];                                                                                  \
-        for (i64 k = 0; k < N; k++) t[k] = k < n ? p[s * k] : fill;                               \
-        return load_bool_##I(t);                                                                  \
-    }                                                                                             \
-    STAX_INLINE void store_bool_##I(u8 *p, I m) {                                                 \
-        *(u8x##N *)p = __builtin_convertvector(m & 1, u8x##N);                                    \
-    }                                                                                             \
-    STAX_INLINE void scatter_bool_##I(u8 *p, i64 s, I m, i64 n) {                                 \
-        for (i64 k = 0; k < n; k++) p[s * k] = (u8)(m[k] & 1);                                    \
-    }
+    STAX_MEMORY(bool, u8, I, N, widen_bool_##I, narrow_bool_##I)
 
 /* fold the lanes of a vector by halves: lane j takes lane j + w, for w = N/2 .. 1 */
 #define STAX_PLUS_8(k) (k) + 8
@@ -341,16 +361,17 @@ STAX_PAIRS(f64, prod, STAX_MULTIPLY)
 
 /* one float type and one integer type of N lanes, complete ------------------------------------- */
 
-#define STAX_TYPES(F, I, FE, IE, UE, N)                                                           \
+#define STAX_TYPES(F, I, U, FE, IE, UE, N)                                                        \
     STAX_VECTOR(I, I, IE, N)                                                                      \
+    STAX_VECTOR(U, I, UE, N)                                                                      \
     STAX_VECTOR(F, I, FE, N)                                                                      \
     STAX_COMMON(I, I, IE, N)                                                                      \
     STAX_COMMON(F, I, FE, N)                                                                      \
     STAX_MASKS(I, IE, N)                                                                          \
-    STAX_INTEGER(I, IE, UE, N)                                                                    \
+    STAX_INTEGER(I, IE, U, N)                                                                     \
     STAX_FLOAT(F, I)
 
-#define STAX_LAST_F32(F, I, N)                                                                    \
+#define STAX_LAST_F32(F, I, U, FE, IE, UE, N)                                                     \
     STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffff); }                                 \
     STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
     STAX_EXTREMES(F, I)                                                                           \
@@ -358,7 +379,7 @@ STAX_PAIRS(f64, prod, STAX_MULTIPLY)
     STAX_REDUCTIONS_INT(I, I, i32, N)                                                             \
     STAX_BOOLEANS(I, N)
 
-#define STAX_LAST_F64(F, I, N)                                                                    \
+#define STAX_LAST_F64(F, I, U, FE, IE, UE, N)                                                     \
     STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffffffffffffLL); }                       \
     STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
     STAX_EXTREMES(F, I)                                                                           \
@@ -393,67 +414,59 @@ STAX_PAIRS(f64, prod, STAX_MULTIPLY)
     STAX_CONVERT(f64x##N, i64x##N)                                                                \
     STAX_TO_INTEGERS(i64x##N, f64x##N)
 
-#define STAX_CONVERSIONS_32(N)                                                                    \
-    STAX_CONVERT(f32x##N, i32x##N)                                                                \
-    STAX_TO_INTEGERS(i32x##N, f32x##N)
+#define STAX_CONVERSIONS_32(F, I, U, FE, IE, UE, N)                                               \
+    STAX_CONVERT(F, I)                                                                            \
+    STAX_TO_INTEGERS(I, F)
 
 #if STAX_LEVEL == 2
-STAX_TYPES(f32x16, i32x16, f32, i32, u32, 16)
-STAX_TYPES(f32x8, i32x8, f32, i32, u32, 8)
-STAX_TYPES(f64x8, i64x8, f64, i64, u64, 8)
-#ifdef STAX_PORTABLE
-STAX_LANEWISE(f32x16, f32, 16)
-STAX_LANEWISE(f32x8, f32, 8)
-STAX_LANEWISE(f64x8, f64, 8)
-STAX_PARTIAL(f32x16, f32, 16)
-STAX_PARTIAL(i32x16, i32, 16)
-STAX_PARTIAL(f32x8, f32, 8)
-STAX_PARTIAL(i32x8, i32, 8)
-STAX_PARTIAL(f64x8, f64, 8)
-STAX_PARTIAL(i64x8, i64, 8)
+#define STAX_EACH_32(M)                                                                           \
+    M(f32x16, i32x16, u32x16, f32, i32, u32, 16)                                                  \
+    M(f32x8, i32x8, u32x8, f32, i32, u32, 8)
+#define STAX_EACH_64(M) M(f64x8, i64x8, u64x8, f64, i64, u64, 8)
+#define STAX_EACH_PAIR(M) M(8)
+#elif STAX_LEVEL == 1
+#define STAX_EACH_32(M)                                                                           \
+    M(f32x8, i32x8, u32x8, f32, i32, u32, 8)                                                      \
+    M(f32x4, i32x4, u32x4, f32, i32, u32, 4)
+#define STAX_EACH_64(M) M(f64x4, i64x4, u64x4, f64, i64, u64, 4)
+#define STAX_EACH_PAIR(M) M(4)
 #else
+#define STAX_EACH_32(M)
+#define STAX_EACH_64(M)
+#define STAX_EACH_PAIR(M)
+#endif
+
+STAX_EACH_32(STAX_TYPES)
+STAX_EACH_64(STAX_TYPES)
+#define STAX_LANEWISE_FLOAT(F, I, U, FE, IE, UE, N) STAX_LANEWISE(F, FE, N)
+#define STAX_PARTIALS(F, I, U, FE, IE, UE, N) STAX_PARTIAL(F, FE, N) STAX_PARTIAL(I, IE, N)
+#ifdef STAX_PORTABLE
+STAX_EACH_32(STAX_LANEWISE_FLOAT)
+STAX_EACH_64(STAX_LANEWISE_FLOAT)
+#elif STAX_LEVEL == 2
 STAX_BUILTIN_512(f32x16, ps)
 STAX_BUILTIN(f32x8, ps256)
 STAX_BUILTIN_512(f64x8, pd)
+#elif STAX_LEVEL == 1
+STAX_BUILTIN(f32x8, ps256)
+STAX_BUILTIN(f64x4, pd256)
+STAX_BUILTIN(f32x4, ps)
+#endif
+#if STAX_LEVEL == 2 && !defined(STAX_PORTABLE)
 STAX_MASKED_512(f32x16, f32, 16, ups512, unsigned short)
 STAX_MASKED_512(i32x16, i32, 16, dqusi512, unsigned short)
 STAX_MASKED_512(f32x8, f32, 8, ups256, unsigned char)
 STAX_MASKED_512(i32x8, i32, 8, dqusi256, unsigned char)
 STAX_MASKED_512(f64x8, f64, 8, upd512, unsigned char)
 STAX_MASKED_512(i64x8, i64, 8, dqudi512, unsigned char)
-#endif
-STAX_LAST_F32(f32x16, i32x16, 16)
-STAX_LAST_F32(f32x8, i32x8, 8)
-STAX_LAST_F64(f64x8, i64x8, 8)
-STAX_CONVERSIONS_32(16)
-STAX_CONVERSIONS_32(8)
-STAX_CONVERSIONS_64(8)
-#elif STAX_LEVEL == 1
-STAX_TYPES(f32x8, i32x8, f32, i32, u32, 8)
-STAX_TYPES(f32x4, i32x4, f32, i32, u32, 4)
-STAX_TYPES(f64x4, i64x4, f64, i64, u64, 4)
-#ifdef STAX_PORTABLE
-STAX_LANEWISE(f32x8, f32, 8)
-STAX_LANEWISE(f32x4, f32, 4)
-STAX_LANEWISE(f64x4, f64, 4)
 #else
-STAX_BUILTIN(f32x8, ps256)
-STAX_BUILTIN(f64x4, pd256)
-STAX_BUILTIN(f32x4, ps)
+STAX_EACH_32(STAX_PARTIALS)
+STAX_EACH_64(STAX_PARTIALS)
 #endif
-STAX_PARTIAL(f32x8, f32, 8)
-STAX_PARTIAL(i32x8, i32, 8)
-STAX_PARTIAL(f32x4, f32, 4)
-STAX_PARTIAL(i32x4, i32, 4)
-STAX_PARTIAL(f64x4, f64, 4)
-STAX_PARTIAL(i64x4, i64, 4)
-STAX_LAST_F32(f32x8, i32x8, 8)
-STAX_LAST_F32(f32x4, i32x4, 4)
-STAX_LAST_F64(f64x4, i64x4, 4)
-STAX_CONVERSIONS_32(8)
-STAX_CONVERSIONS_32(4)
-STAX_CONVERSIONS_64(4)
-#endif
+STAX_EACH_32(STAX_LAST_F32)
+STAX_EACH_64(STAX_LAST_F64)
+STAX_EACH_32(STAX_CONVERSIONS_32)
+STAX_EACH_PAIR(STAX_CONVERSIONS_64)
 
 #define STAX_CAST(TO, FROM) STAX_INLINE TO cast_##TO##_##FROM(FROM x) { return (TO)x; }
 STAX_CAST(f64, f32)
@@ -464,6 +477,25 @@ STAX_CAST(f64, i32)
 STAX_CAST(f32, i64)
 STAX_CAST(f64, i64)
 STAX_CAST(f32, i32)
+
+/* the low 32 bits of a float's conversion to int64: what 8- and 16-bit integers and uint32 take */
+STAX_INLINE i32 low_i32_f32(f32 x) { return (i32)cast_i64_f32(x); }
+STAX_INLINE i32 low_i32_f64(f64 x) { return (i32)cast_i64_f64(x); }
+/* from 2^31 on a float32 is its 24-bit significand shifted left; what is shifted out is above */
+#define STAX_LOW_32(F, I, U, FE, IE, UE, N)                                                       \
+    STAX_INLINE I low_##I##_##F(F x) {                                                            \
+        const I bits = bits_##F(abs_##F(x)), shift = (bits >> 23) - 150;                          \
+        const I in = (I)(shift >= 0) & (I)(shift < 32);                                           \
+        const I value = (((bits & 0x7fffff) | 0x800000) << (shift & 31)) & in;                    \
+        const I large = select_##I(lt_##F(x, splat_##F(0)), -value, value);                       \
+        return select_##I(lt_##F(abs_##F(x), splat_##F(0x1p31f)), cast_##I##_##F(x), large);      \
+    }
+#define STAX_LOW_64(N)                                                                            \
+    STAX_INLINE i32x##N low_i32x##N##_f64x##N(f64x##N x) {                                        \
+        return cast_i32x##N##_i64x##N(cast_i64x##N##_f64x##N(x));                                 \
+    }
+STAX_EACH_32(STAX_LOW_32)
+STAX_EACH_PAIR(STAX_LOW_64)
 
 /* the float environment: round to nearest, no flush to zero, no denormals-are-zero, all exceptions
    masked (semantics: pointwise). Another library may have changed it in this thread. */
