@@ -102,7 +102,8 @@ def backend_name() -> str:
 
 
 @functools.cache
-def _cache_directory() -> str:
+def cache_directory() -> str:
+    """A kernel cache of this session's own."""
     directory = tempfile.mkdtemp(prefix="stax-tests-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return directory
@@ -136,7 +137,7 @@ def variants() -> dict[str, Any]:
     found = {}
     for level in toolchain.LEVELS:
         with (
-            environment(STAX_CACHE_DIR=_cache_directory(), STAX_ISA=level),
+            environment(STAX_CACHE_DIR=cache_directory(), STAX_ISA=level),
             contextlib.suppress(ConfigError),
         ):
             found[level] = backend.find(name)
@@ -318,7 +319,7 @@ def load_everywhere(plans: Sequence[Any]) -> dict[str, list[Any]]:
     """``load_plans`` for every variant, the compilers of the variants side by side."""
     backends = variants()
     with (
-        environment(STAX_CACHE_DIR=_cache_directory()),
+        environment(STAX_CACHE_DIR=cache_directory()),
         parallel_entries(),
         ThreadPoolExecutor(max(1, len(backends))) as pool,
     ):

@@ -5,6 +5,8 @@ every operation back to float16, to nearest even, so that +, -, *, / and sqrt ro
 Uses the conversions of F16C where the compiler has them (__F16C__), otherwise arithmetic with the
 same bits. Not here: the operations themselves. */
 
+#define STAX_HAS_FLOAT16 1
+
 /* Between two float16 lie 2^13 patterns of float32; below 2^-14 float16 counts units of 2^-24, to
    which adding 1/2 rounds. Patterns of float16 are kept in lanes of I. */
 #define STAX_FLOAT16_ARITHMETIC(F, I)                                                             \
@@ -51,6 +53,10 @@ STAX_EACH_PAIR(STAX_ODDS)
 #define STAX_FLOAT16(F, I, U, FE, IE, UE, N)                                                      \
     STAX_MEMORY(f16, u16, F, N, widen_f16_##F, narrow_f16_##F)                                    \
     STAX_INLINE F round_f16_##F(F x) { return STAX_ROUND_F16(F, x); }                             \
+    STAX_INLINE I pattern_f16_##F(F x) { return __builtin_convertvector(narrow_f16_##F(x), I); }  \
+    STAX_INLINE F value_f16_##F(I h) {                                                            \
+        return widen_f16_##F(__builtin_convertvector(h, f16x##N##_u));                            \
+    }                                                                                             \
     STAX_FOLD(F, I, f32, N, prod_f16, STAX_MULTIPLY_F16_##F)                                      \
     STAX_PAIRS(F, prod_f16, STAX_MULTIPLY_F16_##F)
 #define STAX_MULTIPLY_F16(a, b) round_f16((a) * (b))
@@ -110,5 +116,7 @@ STAX_INLINE f32 round_f16(f32 x) { return rounded_f16_f32(x); }
 STAX_EACH_32(STAX_WIDEN_F16)
 #endif
 STAX_EACH_32(STAX_FLOAT16)
+STAX_INLINE i32 pattern_f16(f32 x) { u16 h; store_f16(&h, x); return h; }
+STAX_INLINE f32 value_f16(i32 h) { const u16 bits = (u16)h; return load_f16(&bits); }
 STAX_FOLD_SCALAR(f32, prod_f16)
 STAX_PAIRS(f32, prod_f16, STAX_MULTIPLY_F16)

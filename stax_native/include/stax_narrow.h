@@ -29,9 +29,8 @@ STAX_NARROW_DIVISION(u16)
     STAX_MEMORY(M, M, I, N, widen_##M##_##I, narrow_##M##_##I)                               \
     STAX_INLINE I wrap_##M##_##I(I x) { return WRAPPED; }                                         \
     STAX_INLINE I floor_divide_##M##_##I(I a, I b, i64 n, int *flags) {                           \
-        I r = a;                                                                                  \
-        for (i64 k = 0; k < n; k++) r[k] = floor_divide_##M(a[k], b[k], flags);                   \
-        return r;                                                                                 \
+        for (i64 k = 0; k < n; k++) a[k] = floor_divide_##M(a[k], b[k], flags);                   \
+        return a;                                                                                 \
     }
 #define STAX_NARROWS(F, I, U, FE, IE, UE, N)                                                      \
     STAX_NARROW(i8, I, N, x << 24 >> 24)                                                          \

@@ -174,18 +174,20 @@ STAX_DIVISION(i64)
     STAX_INLINE T absolute_##T(T a) { return select_##T(a < 0, -a, a); }                          \
     STAX_DIVISION_LANES(T, E)
 
-/* lane by lane, the first n: the others must not raise flags */
-#define STAX_DIVISION_LANES(T, E)                                                                 \
-    STAX_INLINE T floor_divide_##T(T a, T b, i64 n, int *flags) {                                 \
-        T r = a;                                                                                  \
-        for (i64 k = 0; k < n; k++) r[k] = floor_divide_##E(a[k], b[k], flags);                   \
-        return r;                                                                                 \
-    }                                                                                             \
-    STAX_INLINE T remainder_##T(T a, T b, i64 n, int *flags) {                                    \
-        T r = a;                                                                                  \
-        for (i64 k = 0; k < n; k++) r[k] = remainder_##E(a[k], b[k], flags);                      \
-        return r;                                                                                 \
+/* lane by lane, the first n: the others must not raise flags, and are not worth a call */
+#define STAX_LANES_2(name, T, E)                                                                  \
+    STAX_INLINE T name##_##T(T a, T b, i64 n) {                                                   \
+        for (i64 k = 0; k < n; k++) a[k] = name##_##E(a[k], b[k]);                                \
+        return a;                                                                                 \
     }
+#define STAX_LANES_FLAGS(name, T, E)                                                              \
+    STAX_INLINE T name##_##T(T a, T b, i64 n, int *flags) {                                       \
+        for (i64 k = 0; k < n; k++) a[k] = name##_##E(a[k], b[k], flags);                         \
+        return a;                                                                                 \
+    }
+#define STAX_DIVISION_LANES(T, E)                                                                 \
+    STAX_LANES_FLAGS(floor_divide, T, E)                                                          \
+    STAX_LANES_FLAGS(remainder, T, E)
 
 /* NaN wins, +0.0 > -0.0: where neither holds both orders of the raw instruction agree; for two
    zeros they give one operand each, and `and` (`or` for the minimum) of the sign bits decides */
