@@ -17,7 +17,6 @@ import numpy as np
 from stax_ref.elementary import SEQUENCES
 from stax_ref.libm import SYMBOLS
 
-
 PRINTED = {name for name, _ in SEQUENCES} | set(SYMBOLS)
 """Operations of floats whose functions stand in the source and in no header."""
 

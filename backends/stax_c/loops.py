@@ -30,7 +30,7 @@ from stax_ref.nest import (
     Store,
 )
 from stax_ref.node import Buffer
-from stax_ref.ops import OPS, REDUCTIONS
+from stax_ref.ops import REDUCTIONS
 
 from . import accesses, columns
 from .functions import PRINTED
@@ -317,7 +317,7 @@ class Printer:
     def folded(self, loop: Loop, accumulator: Accumulator) -> str:
         """The lanes of a chunk folded by halves, as an expression; emits the vector steps."""
         width = self.width(loop)
-        vtype, count = register_type(accumulator.dtype, width), accumulator.order.lanes // width
+        count = accumulator.order.lanes // width
         place = f"v_{accumulator.name}"
         while count > 1:
             count //= 2

@@ -16,7 +16,6 @@ import numpy as np
 from stax_ref.dtypes import BOOL, F16, F32, F64, I32, SHORT
 from stax_ref.errors import Unsupported
 from stax_ref.graph import Literal
-
 from stax_ref.libm import SYMBOLS
 
 from .functions import float_literal

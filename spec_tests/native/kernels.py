@@ -26,7 +26,6 @@ from stax_ref.node import Access, Buffer
 from stax_ref.ops import OPS
 from stax_ref.plan import plan
 
-
 PAIRS = 5003
 """Combinations of special values at most: a prime, so that the last vector is never full."""
 
@@ -110,8 +109,9 @@ def _floats(dtype):
     above = [0.0, 0.25, 0.5, 0.75, 1.0, 1.0 - eps, 1 + eps, 1.5, 2.0, 2.5, 3.0, 3.5, 7.0, 10.0]
     above += [least, 3 * least, tiny, tiny - least, tiny * 2, tiny * 1.5, most, most / 2]
     above += [127.5, 128.0, 255.5, 256.0, 32767.5, 32768.0, 65519.0, 65520.0, 65536.0, 1e5]
-    above += [2.0**31, 2.0**31 - 0.5, 2.0**32, 2.0**32 + 2.0**9, 2.0**40 * 1.2345, 2.0**63, 2.0**64]
-    above += [2.0**63 * 1.5, 2.0**52 + 0.5, 2.0**23 + 0.5, 4503599627370497.5, 1e300, np.inf, np.nan]
+    above += [2.0**31, 2.0**31 - 0.5, 2.0**32, 2.0**32 + 2.0**9, 2.0**40 * 1.2345]
+    above += [2.0**63, 2.0**63 * 1.5, 2.0**64, 2.0**52 + 0.5, 2.0**23 + 0.5, 2.0**52 + 1]
+    above += [1e300, np.inf, np.nan]
     # halfway between two float16, at both ends of their range, and just beside
     for tie in (1 + 2.0**-11, 1 + 3 * 2.0**-11, 2049.0, 2051.0, 2.0**-25, 3 * 2.0**-25):
         above += [tie, tie * (1 + 2.0**-40), tie * (1 - 2.0**-40), tie * (1 + 2.0**-23)]
@@ -187,4 +187,5 @@ def _problem(program, entry, want, flags):
         return ""
     k = int(wrong[0])
     values = ", ".join(repr(a[k]) for a in args if a.size == got.size)
-    return f"{wrong.size} differ, first at {k}: {got[inside][k]!r} instead of {want[inside][k]!r} of ({values})"
+    pair = f"{got[inside][k]!r} instead of {want[inside][k]!r}"
+    return f"{wrong.size} differ, first at {k}: {pair} of ({values})"
