@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .composites import COMPOSITES
-from .dtypes import BOOL, I32, I64
+from .composites import COMPARISONS, COMPOSITES, mixed_comparison
+from .dtypes import BOOL, F16, F32, I32, I64
 from .errors import Where
 from .graph import Eqn, Literal, Operand, Value, literal
 from .index import ZERO, Index, Symbol, c_strides, constant, digits, flatten, variable
@@ -222,6 +222,8 @@ def pointwise(eqn: Eqn) -> Expression:
             return args[0]
         if op in ("isnan", "isinf", "isfinite") and have.kind != "f":
             return builder.constant(op == "isfinite", dtype)
+        if op in COMPARISONS and have != eqn.args[1].dtype:
+            return mixed_comparison(builder, op, args, [a.dtype for a in eqn.args])
         if op in COMPOSITES:
             return COMPOSITES[op](builder, args, dtype)
         if op == "power" and len(args) == 1:
@@ -251,7 +253,13 @@ _BOOL_FORM = {
 
 
 def _power(builder: Builder, base: int, exponent: int, dtype: np.dtype) -> int:
-    """Repeated squaring, low bit first; a negative exponent divides 1 by the power."""
+    """Repeated squaring, low bit first; a negative exponent divides 1 by the power.
+
+    float16 is multiplied in float32 and rounded once.
+    """
+    if dtype == F16:
+        wide = _power(builder, builder.apply("cast", [base], F32), exponent, F32)
+        return builder.apply("cast", [wide], F16)
     result: int | None = None
     remaining = abs(exponent)
     while remaining:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .dtypes import BOOL, F16, F32, F64, U64
+from .dtypes import BOOL, F16, F32, F64, I32, I64, U64
 
 if TYPE_CHECKING:
     from .compose import Builder
@@ -81,6 +81,78 @@ def _log_of_sum(exponential: str, at_equal: float, scale: float) -> Composite:
     return emit
 
 
+def _sigmoid(builder: Builder, args: Sequence[int], dtype: np.dtype) -> int:
+    """1 / (1 + e) or e / (1 + e), with e = exp(-|x|)."""
+    (x,) = args
+    zero, one = builder.constant(0, dtype), builder.constant(1, dtype)
+    size = builder.apply("negative", [builder.apply("absolute", [x], dtype)], dtype)
+    e = builder.apply("exp", [size], dtype)
+    below = builder.apply("less", [x, zero], BOOL)
+    above = builder.apply("where", [below, e, one], dtype)
+    return builder.apply("divide", [above, builder.apply("add", [one, e], dtype)], dtype)
+
+
+def _modf_whole(builder: Builder, args: Sequence[int], dtype: np.dtype) -> int:
+    return builder.apply("trunc", [args[0]], dtype)
+
+
+def _modf_fraction(builder: Builder, args: Sequence[int], dtype: np.dtype) -> int:
+    """x - trunc(x), which is exact, with the sign of x; 0 for an infinity."""
+    (x,) = args
+    rest = builder.apply("subtract", [x, builder.apply("trunc", [x], dtype)], dtype)
+    infinite = builder.apply("isinf", [x], BOOL)
+    size = builder.apply("where", [infinite, builder.constant(0, dtype), rest], dtype)
+    return builder.apply("copysign", [size, x], dtype)
+
+
+def _frexp(builder: Builder, x: int, dtype: np.dtype) -> tuple[int, int]:
+    """Mantissa and exponent: the logarithm guesses the exponent, a comparison corrects it by one.
+
+    Zero, infinity and NaN are their own mantissa, with exponent 0.
+    """
+    zero = builder.constant(0, dtype)
+    finite = builder.apply("isfinite", [x], BOOL)
+    usual = builder.apply(
+        "logical_and", [finite, builder.apply("not_equal", [x, zero], BOOL)], BOOL
+    )
+    size = builder.apply("absolute", [x], dtype)
+    tame = builder.apply("where", [usual, size, builder.constant(1, dtype)], dtype)
+    guess = builder.apply("floor", [builder.apply("log2", [tame], dtype)], dtype)
+    exponent = builder.apply("cast", [guess], I32)
+    one = builder.constant(1, I32)
+    for test, limit, step in (("greater_equal", 1.0, "add"), ("less", 0.5, "subtract")):
+        back = builder.apply("negative", [exponent], I32)
+        scaled = builder.apply("ldexp", [tame, back], dtype)
+        off = builder.apply(test, [scaled, builder.constant(limit, dtype)], BOOL)
+        moved = builder.apply(step, [exponent, one], I32)
+        exponent = builder.apply("where", [off, moved, exponent], I32)
+    scaled = builder.apply("ldexp", [x, builder.apply("negative", [exponent], I32)], dtype)
+    mantissa = builder.apply("where", [usual, scaled, x], dtype)
+    return mantissa, builder.apply("where", [usual, exponent, builder.constant(0, I32)], I32)
+
+
+def _frexp_mantissa(builder: Builder, args: Sequence[int], dtype: np.dtype) -> int:
+    return _frexp(builder, args[0], dtype)[0]
+
+
+COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+def mixed_comparison(
+    builder: Builder, op: str, args: Sequence[int], have: Sequence[np.dtype]
+) -> int:
+    """int64 against uint64 by value: a negative number is below every unsigned one."""
+    signed = [dtype == I64 for dtype in have].index(True)
+    x = args[signed]
+    operands = list(args)
+    operands[signed] = builder.apply("cast", [x], U64)
+    usual = builder.apply(op, operands, BOOL)
+    negative = builder.apply("less", [x, builder.constant(0, I64)], BOOL)
+    ends = (-1, 0) if signed == 0 else (0, -1)
+    answer = builder.constant(bool(getattr(np, op)(*ends)), BOOL)
+    return builder.apply("where", [negative, answer, usual], BOOL)
+
+
 _DEG2RAD = _in_float32(_scaled(math.pi, 180))
 _RAD2DEG = _in_float32(_scaled(180, math.pi))
 
@@ -91,6 +163,10 @@ COMPOSITES: dict[str, Composite] = {
     "radians": _DEG2RAD,
     "rad2deg": _RAD2DEG,
     "degrees": _RAD2DEG,
+    "sigmoid": _in_float32(_sigmoid),
+    "modf_fraction": _modf_fraction,
+    "modf_whole": _modf_whole,
+    "frexp_mantissa": _frexp_mantissa,
     "logaddexp": _in_float32(_log_of_sum("exp", math.log(2), 1)),
     "logaddexp2": _in_float32(_log_of_sum("exp2", 1, math.log2(math.e))),
 }

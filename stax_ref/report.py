@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import plain
 from .compile import TEXTS, Program
 from .errors import ConfigError
 from .graph import Eqn, Graph, Literal, Operand
@@ -209,7 +210,9 @@ def _equation(eqn: Eqn) -> str:
     params = dict(eqn.params)
     if eqn.op == "cast":
         return f"{eqn.out.name} = {_cast(eqn, args[0])}"
-    if eqn.op == "power":
+    if eqn.op in plain.TEXTS:
+        return f"{eqn.out.name} = {plain.TEXTS[eqn.op].format(*args)}"
+    if eqn.op == "power" and "exponent" in params:
         return f"{eqn.out.name} = {args[0]} ** {params['exponent']}"
     if eqn.op == "getitem":
         return f"{eqn.out.name} = {args[0]}[{_index_text(params['index'])}]"

@@ -306,6 +306,18 @@ class Tracer:
 
         return namespace.permute(self._trace, self)
 
+    @property
+    def real(self) -> Tracer:
+        """The array itself: every carried dtype is real."""
+        return self
+
+    @property
+    def imag(self) -> Tracer:
+        """Zeros of the same shape and dtype."""
+        from .functions import arithmetic
+
+        return arithmetic.imag(self._trace, self)
+
     def __getitem__(self, key: Any) -> Tracer:
         from .functions import namespace
 
