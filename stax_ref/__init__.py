@@ -49,9 +49,11 @@ __all__ = [
     "ValueDependent",
     "__version__",
     "configured",
+    "erf",
     "fallbacks",
     "jit",
     "register_container",
+    "sigmoid",
 ]
 
 
@@ -60,6 +62,42 @@ def __getattr__(name: str) -> Any:
     if name == "xp":
         return importlib.import_module("stax_ref.xp")
     raise AttributeError(f"module 'stax_ref' has no attribute {name!r}")
+
+
+def erf(x: Any) -> Any:
+    """The error function, element by element.
+
+    Args:
+        x: an array, a number, or a traced array; of any real dtype and any shape.
+
+    Returns:
+        an array of the same shape, in the float dtype that ``np.tanh`` would give; traced if
+        ``x`` is. The value is the C library's, the same on every backend.
+
+    Raises:
+        DtypeError: ``x`` is not of a real dtype.
+    """
+    return _special("erf", x)
+
+
+def sigmoid(x: Any) -> Any:
+    """The logistic function ``1 / (1 + exp(-x))``, element by element.
+
+    Args:
+        x: an array, a number, or a traced array; of any real dtype and any shape.
+
+    Returns:
+        an array of the same shape, in the float dtype that ``np.tanh`` would give; traced if
+        ``x`` is. It has the same bits on every backend, and neither end overflows.
+
+    Raises:
+        DtypeError: ``x`` is not of a real dtype.
+    """
+    return _special("sigmoid", x)
+
+
+def _special(name: str, x: Any) -> Any:
+    return importlib.import_module("stax_ref.functions.special").apply(name, x)
 
 
 def fallbacks() -> int:

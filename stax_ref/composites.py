@@ -135,6 +135,10 @@ def _frexp_mantissa(builder: Builder, args: Sequence[int], dtype: np.dtype) -> i
     return _frexp(builder, args[0], dtype)[0]
 
 
+def _frexp_exponent(builder: Builder, args: Sequence[int], dtype: np.dtype) -> int:
+    return _frexp(builder, args[0], builder.instrs[args[0]].dtype)[1]
+
+
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
@@ -167,6 +171,7 @@ COMPOSITES: dict[str, Composite] = {
     "modf_fraction": _modf_fraction,
     "modf_whole": _modf_whole,
     "frexp_mantissa": _frexp_mantissa,
+    "frexp_exponent": _frexp_exponent,
     "logaddexp": _in_float32(_log_of_sum("exp", math.log(2), 1)),
     "logaddexp2": _in_float32(_log_of_sum("exp2", 1, math.log2(math.e))),
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import plain
 from .graph import Eqn, Graph, Literal, Value
 
 
@@ -54,7 +55,7 @@ def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
         return params["call"].results(args)[params["result"]]
     if eqn.op == "cast":
         return np.asarray(args[0]).astype(eqn.out.dtype)
-    if eqn.op == "power":
+    if eqn.op == "power" and "exponent" in params:
         return np.power(args[0], params["exponent"])
     if eqn.op == "getitem":
         return np.asarray(args[0])[tuple(_slice(entry) for entry in params["index"])]
@@ -67,7 +68,7 @@ def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
     if "initial" in params:
         params["initial"] = params["initial"].value
     ufunc, _, method = eqn.op.partition(".")
-    function = getattr(np, ufunc)
+    function = plain.call(ufunc)
     return (getattr(function, method) if method else function)(*args, **params)
 
 

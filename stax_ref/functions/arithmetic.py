@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import DtypeError, UnsupportedOperation, user_frame
+from ..errors import DtypeError, user_frame
 from ..graph import literal
 from ..tracer import Trace, Tracer
+from . import choices
 from .elementwise import cast, pointwise
 from .operands import describe, no_options, traced
 
@@ -21,7 +22,8 @@ _TO_TEN = 8
 """NumPy has the powers of ten up to this one in a table."""
 
 
-def _array(recording: Trace, x: Any, what: str) -> Tracer:
+def _array(recording: Trace, x: Any, what: str) -> Any:
+    """A traced array; its type is left open, because NumPy's stubs do not know tracers."""
     return Tracer(recording, traced(recording, x, what))
 
 
@@ -50,16 +52,16 @@ def _fix(recording: Trace, x: Any, out: Any = None) -> Tracer:
     return pointwise(recording, np.trunc, (x,))
 
 
-def _sinc(recording: Trace, x: Any) -> Tracer:
+def _sinc(recording: Trace, x: Any) -> Any:
     scaled = pointwise(recording, np.multiply, (np.pi, x))
     tiny = np.finfo(scaled.dtype).eps
-    y = np.where(scaled, scaled, tiny)
+    y: Any = choices.where(recording, scaled, scaled, tiny)
     return pointwise(recording, np.true_divide, (np.sin(y), y))
 
 
 def isclose(
     recording: Trace, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
-) -> Tracer:
+) -> Any:
     """``np.isclose``."""
     x, y = a, b
     operand, kind = describe(recording, b)
@@ -73,10 +75,8 @@ def isclose(
     apart = np.abs(pointwise(recording, np.subtract, (x, y)))
     size = np.abs(y)
     allowed = pointwise(recording, np.add, (atol, _product(recording, rtol, size)))
-    result = (
-        pointwise(recording, np.less_equal, (apart, allowed))
-        & np.isfinite(y)
-        | pointwise(recording, np.equal, (x, y))
+    result = pointwise(recording, np.less_equal, (apart, allowed)) & np.isfinite(y) | pointwise(
+        recording, np.equal, (x, y)
     )
     if equal_nan:
         result = result | np.isnan(x) & np.isnan(y)
@@ -116,7 +116,7 @@ def _constant(recording: Trace, value: Any, dtype: np.dtype, shape: tuple[int, .
 
 
 def _infinite(below: bool) -> Any:
-    def handler(recording: Trace, x: Any, out: Any = None) -> Tracer:
+    def handler(recording: Trace, x: Any, out: Any = None) -> Any:
         no_options("isneginf" if below else "isposinf", {"out": out})
         value = _array(recording, x, "isinf")
         sign = np.signbit(value)
@@ -134,7 +134,7 @@ def _everywhere(answer: bool) -> Any:
     return handler
 
 
-def real(recording: Trace, val: Any) -> Tracer:
+def real(recording: Trace, val: Any) -> Any:
     """``np.real`` and ``x.real``: real numbers themselves."""
     return _array(recording, val, "real")
 
@@ -145,23 +145,19 @@ def imag(recording: Trace, val: Any) -> Tracer:
     return _constant(recording, 0, value.dtype, value.shape)
 
 
-def _angle(recording: Trace, z: Any, deg: bool = False) -> Tracer:
+def _angle(recording: Trace, z: Any, deg: bool = False) -> Any:
     value = _array(recording, z, "angle")
-    angle = pointwise(recording, np.arctan2, (0, value))
+    angle: Any = pointwise(recording, np.arctan2, (0, value))
     return angle * (180 / np.pi) if deg else angle
 
 
-def _conj(recording: Trace, x: Any) -> Tracer:
+def _conj(recording: Trace, x: Any) -> Any:
     """``x.conj()``, which unlike ``np.conj`` keeps bools."""
     return _array(recording, x, "conj")
 
 
-def _real_if_close(recording: Trace, a: Any, tol: Any = 100) -> Tracer:
+def _real_if_close(recording: Trace, a: Any, tol: Any = 100) -> Any:
     return _array(recording, a, "real_if_close")
-
-
-def _round_method(recording: Trace, x: Any, decimals: int = 0, out: Any = None) -> Tracer:
-    return around(recording, x, decimals, out)
 
 
 FUNCTIONS: dict[Any, Any] = {

@@ -124,13 +124,11 @@ def clip(
 def select(recording: Trace, condlist: Any, choicelist: Any, default: Any = 0) -> Tracer:
     """``np.select``: the first choice whose condition holds, as a chain of ``where``."""
     if len(condlist) != len(choicelist):
-        raise ShapeError(
-            "list of cases must be same length as list of conditions", user_frame()[0]
-        )
+        raise ShapeError("list of cases must be same length as list of conditions", user_frame()[0])
     if not len(condlist):
         raise ShapeError("select with an empty condition list is not possible", user_frame()[0])
     for position, condition in enumerate(condlist):
-        operand, kind = describe(recording, condition)
+        _, kind = describe(recording, condition)
         if kind is not bool and kind != dtypes.BOOL:
             raise DtypeError(
                 f"invalid entry {position} in condlist: should be boolean ndarray",
@@ -202,8 +200,8 @@ def nan_to_num(
     info = np.finfo(value.dtype)
     posinf = info.max if posinf is None else posinf
     neginf = info.min if neginf is None else neginf
-    infinite = pointwise(recording, np.isinf, (value,))
-    below = pointwise(recording, np.signbit, (value,))
+    infinite: Any = pointwise(recording, np.isinf, (value,))
+    below: Any = pointwise(recording, np.signbit, (value,))
     for mask, choice in (
         (pointwise(recording, np.isnan, (value,)), nan),
         (infinite & ~below, posinf),

@@ -35,6 +35,8 @@ def compare(
             for thing, (operand, _), dtype in zip(inputs, described, loop, strict=False)
         ]
     except OverflowError:
+        if not dtypes.is_integer(loop[0]) or any(kind == dtypes.BOOL for _, kind in described):
+            raise  # as NumPy does beside bools
         return _same_everywhere(recording, ufunc, inputs)
     return recording.record(name, operands, broadcast(operands, f"np.{name}"), dtypes.BOOL)
 

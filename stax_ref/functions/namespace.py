@@ -14,26 +14,31 @@ import numpy as np
 
 from ..errors import UnsupportedOperation, user_frame
 from ..tracer import Trace
-from . import contractions, externs, indexing, norms, padding, rearrange, reductions, statistics
+from . import (
+    arithmetic,
+    choices,
+    contractions,
+    externs,
+    indexing,
+    norms,
+    padding,
+    rearrange,
+    reductions,
+    statistics,
+    ufuncs,
+)
 from .creation import full_like, like
-from .elementwise import cast, clip, pointwise, power, where
+from .elementwise import cast
 from .indexing import getitem
 from .operands import no_options
+from .powers import power
 from .reductions import OF_UFUNC, reduce_ufunc
 from .refused import refusal
 from .shapes import broadcast_to, expand_dims, permute, ravel, reshape, squeeze, swapaxes
+from .ufuncs import NATIVE, UFUNCS
 
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
 
-_POINTWISE = (
-    "add subtract multiply true_divide floor_divide remainder fmod negative positive conjugate "
-    "absolute fabs sign square sqrt reciprocal maximum minimum fmax fmin heaviside copysign "
-    "nextafter spacing gcd lcm equal not_equal less less_equal greater greater_equal logical_and "
-    "logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert left_shift "
-    "right_shift bitwise_count floor ceil trunc rint isnan isinf isfinite signbit exp log tanh sin "
-    "cos tan arcsin arccos arctan arctan2 sinh cosh arcsinh arccosh arctanh exp2 expm1 log2 log10 "
-    "log1p cbrt hypot logaddexp logaddexp2 deg2rad radians rad2deg degrees float_power"
-).split()
 
 
 METHODS_OF_UFUNCS: dict[str, Callable[..., Any]] = {
@@ -63,18 +68,9 @@ def call_ufunc(
         raise UnsupportedOperation(
             f"np.{name}.{method} is not supported", user_frame()[0], "sum, max, min over an axis"
         )
-    for option, value in kwargs.items():
-        if value is not None and not (option == "where" and value is True):
-            raise UnsupportedOperation(
-                f"np.{name}(..., {option}=...) is not supported inside a jitted function",
-                user_frame()[0],
-                "use the returned array; np.where for a mask; .astype for a dtype",
-            )
-    if name == "power":
-        return power(recording, *inputs)
-    if name not in _POINTWISE and name != "divide":
+    if name not in UFUNCS:
         raise _unsupported_function(f"np.{name}")
-    return pointwise(recording, ufunc, inputs, operator)
+    return ufuncs.call(recording, ufunc, inputs, kwargs, operator)
 
 
 def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -88,7 +84,7 @@ def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: An
 
 
 def _unsupported_function(name: str) -> UnsupportedOperation:
-    supported = sorted(_POINTWISE) + sorted(f.__name__ for f in FUNCTIONS)
+    supported = sorted(NATIVE) + sorted(f.__name__ for f in FUNCTIONS)
     return UnsupportedOperation(
         f"{name} is not supported inside a jitted function",
         user_frame()[0],
@@ -106,8 +102,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **reductions.FUNCTIONS,
     **statistics.FUNCTIONS,
     **norms.FUNCTIONS,
-    np.where: where,
-    np.clip: clip,
     np.reshape: reshape,
     np.transpose: permute,
     np.swapaxes: swapaxes,
@@ -123,6 +117,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ndim: lambda recording, a: a.ndim,
     np.size: lambda recording, a: a.size,
     np.astype: cast,
+    **arithmetic.FUNCTIONS,
+    **choices.FUNCTIONS,
     **contractions.FUNCTIONS,
     **externs.FUNCTIONS,
     **rearrange.FUNCTIONS,
@@ -144,9 +140,10 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "squeeze": squeeze,
     "ravel": ravel,
     "flatten": ravel,
-    "clip": clip,
     "astype": cast,
     "copy": _copy,
+    **arithmetic.METHODS_OF_FAMILY,
+    **choices.METHODS_OF_FAMILY,
     **contractions.METHODS_OF_FAMILY,
     **externs.METHODS_OF_FAMILY,
     **rearrange.METHODS,

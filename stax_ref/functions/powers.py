@@ -23,14 +23,14 @@ MAX_EXPONENT = 64
 def power(
     recording: Trace, base: Any, exponent: Any, operator: bool = False, **options: Any
 ) -> Tracer:
-    """``base ** exponent``; the operator knows 0.5 and 2 as NumPy's does."""
-    plain = type(exponent) in (int, float)
-    if operator and plain and isinstance(base, Tracer):
-        if exponent == 0.5:
-            loop, _ = loop_dtypes(np.power, [describe(recording, base)[1], float])
-            return pointwise(recording, np.sqrt, (_converted(recording, base, loop[0]),), operator)
-        if exponent == 2 and base.dtype.kind == "b" and not base._value.weak:
-            return pointwise(recording, np.square, (base,), operator)
+    """``base ** exponent``; the exponent 0.5 is a square root, as it is in NumPy."""
+    known = isinstance(base, Tracer) and isinstance(exponent, (int, float, np.number))
+    if known and exponent == 0.5:
+        kinds = [describe(recording, x)[1] for x in (base, exponent)]
+        loop, _ = loop_dtypes(np.power, kinds, operator, **options)
+        return pointwise(recording, np.sqrt, (_converted(recording, base, loop[0]),), operator)
+    if known and operator and type(exponent) is int and exponent == 2 and base.dtype.kind == "b":
+        return pointwise(recording, np.square, (base,), operator)
     if not isinstance(base, Tracer) or not _is_small(exponent):
         return pointwise(recording, np.power, (base, exponent), operator, **options)
     kinds = [describe(recording, x)[1] for x in (base, exponent)]
@@ -50,11 +50,12 @@ def power(
 
 def _is_small(exponent: Any) -> bool:
     """True for a number that is whole and small."""
-    if isinstance(exponent, (bool, np.bool_)) or not isinstance(
-        exponent, (int, float, np.integer, np.floating)
-    ):
+    number: Any = exponent
+    if isinstance(number, (bool, np.bool_)):
         return False
-    return bool(abs(exponent) <= MAX_EXPONENT) and exponent == int(exponent)
+    if not isinstance(number, (int, float, np.integer, np.floating)):
+        return False
+    return bool(abs(number) <= MAX_EXPONENT) and int(number) == number
 
 
 def _converted(recording: Trace, base: Tracer, dtype: np.dtype) -> Tracer:

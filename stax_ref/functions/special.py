@@ -17,39 +17,8 @@ from .elementwise import loop_dtypes
 from .operands import carried, convert, describe
 
 
-def erf(x: Any) -> Any:
-    """The error function, element by element.
-
-    Args:
-        x: an array, a number, or a traced array; of any real dtype and any shape.
-
-    Returns:
-        an array of the same shape, in the float dtype that ``np.tanh`` would give; traced if
-        ``x`` is. The value is the C library's, the same on every backend.
-
-    Raises:
-        DtypeError: ``x`` is complex.
-    """
-    return _apply("erf", x)
-
-
-def sigmoid(x: Any) -> Any:
-    """The logistic function ``1 / (1 + exp(-x))``, element by element.
-
-    Args:
-        x: an array, a number, or a traced array; of any real dtype and any shape.
-
-    Returns:
-        an array of the same shape, in the float dtype that ``np.tanh`` would give; traced if
-        ``x`` is. It has the same bits on every backend, and neither end overflows.
-
-    Raises:
-        DtypeError: ``x`` is complex.
-    """
-    return _apply("sigmoid", x)
-
-
-def _apply(name: str, x: Any) -> Any:
+def apply(name: str, x: Any) -> Any:
+    """``erf`` or ``sigmoid`` of a traced array, or of anything NumPy makes an array of."""
     if not isinstance(x, Tracer):
         array = np.asarray(x)
         loop, _ = loop_dtypes(np.tanh, [array.dtype])
