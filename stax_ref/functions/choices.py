@@ -154,15 +154,8 @@ def select(recording: Trace, condlist: Any, choicelist: Any, default: Any = 0) -
     return Tracer(recording, result)
 
 
-def choose(recording: Trace, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Tracer:
+def choose_within(recording: Trace, a: Any, choices: Any, mode: str) -> Tracer:
     """``np.choose`` with ``mode="clip"`` or ``"wrap"``, as a chain of ``where``."""
-    no_options("choose", {"out": out})
-    if mode not in ("clip", "wrap"):
-        raise UnsupportedOperation(
-            "np.choose that raises for an index out of range",
-            user_frame()[0],
-            'mode="clip" or mode="wrap", or np.select',
-        )
     if isinstance(choices, Tracer):
         choices = [choices[k] for k in range(len(choices))]
     choices = list(choices)
@@ -224,8 +217,7 @@ FUNCTIONS: dict[Any, Any] = {
     np.where: where,
     np.clip: clip,
     np.select: select,
-    np.choose: choose,
     np.nan_to_num: nan_to_num,
 }
 
-METHODS_OF_FAMILY: dict[str, Any] = {"clip": clip, "choose": choose}
+METHODS_OF_FAMILY: dict[str, Any] = {"clip": clip}

@@ -22,8 +22,9 @@ from ..errors import (
 )
 from ..graph import Operand, Value, literal
 from ..tracer import Trace, Tracer, as_operand
+from .choices import choose_within
 from .elementwise import pointwise
-from .operands import broadcast, normal_axes, traced
+from .operands import broadcast, no_options, normal_axes, traced
 from .rearrange import broadcast_arrays, stack
 from .shapes import basic_item, broadcast_to, reshape
 
@@ -201,10 +202,9 @@ def take_along_axis(recording: Trace, arr: Any, indices: Any, axis: Any = -1) ->
 
 def choose(recording: Trace, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Tracer:
     """``np.choose`` with a list of choices."""
-    if out is not None or mode != "raise":
-        raise UnsupportedOperation(
-            "np.choose with out= or mode=", user_frame()[0], "np.select, or the plain form"
-        )
+    no_options("choose", {"out": out})
+    if mode != "raise":
+        return choose_within(recording, a, choices, mode)
     found = Tracer(recording, index_array(recording, a, "choose"))
     _, *layers = broadcast_arrays(recording, found, *choices)
     stacked = stack(recording, layers)

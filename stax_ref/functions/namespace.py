@@ -40,7 +40,6 @@ from .ufuncs import NATIVE, UFUNCS
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
 
 
-
 METHODS_OF_UFUNCS: dict[str, Callable[..., Any]] = {
     "accumulate": externs.accumulate,
     "reduceat": externs.reduceat,

@@ -50,12 +50,10 @@ def power(
 
 def _is_small(exponent: Any) -> bool:
     """True for a number that is whole and small."""
-    number: Any = exponent
-    if isinstance(number, (bool, np.bool_)):
+    number = exponent.item() if isinstance(exponent, np.generic) else exponent
+    if type(number) not in (int, float):
         return False
-    if not isinstance(number, (int, float, np.integer, np.floating)):
-        return False
-    return bool(abs(number) <= MAX_EXPONENT) and int(number) == number
+    return bool(abs(number) <= MAX_EXPONENT and int(number) == number)
 
 
 def _converted(recording: Trace, base: Tracer, dtype: np.dtype) -> Tracer:

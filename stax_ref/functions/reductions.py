@@ -20,7 +20,8 @@ from ..errors import DtypeError, ShapeError, UnsupportedOperation, user_frame
 from ..graph import Literal, Value, literal
 from ..ops import REDUCTIONS
 from ..tracer import Trace, Tracer, as_operand
-from .elementwise import cast, where
+from .choices import where
+from .elementwise import cast
 from .operands import carried, no_options, normal_axes, traced
 
 NO_VALUE = np._NoValue

@@ -17,7 +17,8 @@ from .. import dtypes
 from ..errors import DtypeError, ShapeError, user_frame
 from ..graph import Value, literal
 from ..tracer import Trace, Tracer, as_operand
-from .elementwise import cast, pointwise, where
+from .choices import where
+from .elementwise import cast, pointwise
 from .operands import no_options, normal_axes, traced
 from .reductions import METHODS_OF_FAMILY as PLAIN
 from .reductions import NO_VALUE, is_set, mask_operand, reduce
