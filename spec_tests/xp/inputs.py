@@ -89,7 +89,7 @@ def _unary(draw, dtype):
     return (array(draw, dtype),), {}
 
 
-def _binary(draw, dtype):
+def binary(draw, dtype):
     x1 = array(draw, dtype)
     same = draw(st.booleans())
     return (x1, array(draw, dtype, x1.shape if same or not x1.ndim else x1.shape[1:])), {}
@@ -101,9 +101,9 @@ def _shift(draw, dtype):
     return (x1, array(draw, dtype, x1.shape, values=st.integers(0, bits - 1))), {}
 
 
-def _pow(draw, dtype):
+def power(draw, dtype):
     if dtype not in INTEGERS:
-        return _binary(draw, dtype)
+        return binary(draw, dtype)
     x1 = array(draw, dtype)
     return (x1, array(draw, dtype, x1.shape, values=st.integers(0, 6))), {}
 
@@ -309,9 +309,9 @@ _CORRECTION = st.sampled_from([0, 1.0, 0.5])
 
 ARGUMENTS = {
     **dict.fromkeys(_UNARY, _unary),
-    **dict.fromkeys(_BINARY, _binary),
+    **dict.fromkeys(_BINARY, binary),
     **dict.fromkeys(["bitwise_left_shift", "bitwise_right_shift"], _shift),
-    "pow": _pow,
+    "pow": power,
     "clip": _clip,
     "where": _where,
     # reductions
