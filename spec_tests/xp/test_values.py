@@ -32,7 +32,7 @@ def turn(name, count, among):
     return [among[(start + k) % len(among)] for k in range(min(count, len(among)))]
 
 
-FIRST = ("bool", "int32", "int64", "float32", "float64")
+FIRST = tuple(str(d) for d in dtypes.SHORT)
 """Dtypes every layer carries today."""
 
 

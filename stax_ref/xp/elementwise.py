@@ -103,5 +103,6 @@ trunc = _unary("trunc", np.trunc)
 
 @standard
 def clip(x: Array, /, min: Array | None = None, max: Array | None = None) -> Array:
-    """Each element, not below ``min`` and not above ``max``; None is no limit."""
-    return np.clip(x, min, max)
+    """Each element, not below ``min`` and not above ``max``, in the dtype of ``x``."""
+    clipped = np.clip(x, min, max)
+    return clipped if clipped.dtype == x.dtype else clipped.astype(x.dtype)
