@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import (
-    UnsupportedOperation,
-    user_frame,
-)
-from ..graph import literal
+from ..graph import Value, literal
 from ..tracer import Trace, Tracer
-from .operands import carried, no_options, traced
+from .operands import carried, convert, describe, no_options, traced
+from .shapes import broadcast_to
 
 
 def like(value: float) -> Any:
@@ -30,11 +27,15 @@ def like(value: float) -> Any:
 def full_like(
     recording: Trace, a: Any, fill_value: Any, dtype: Any = None, **kwargs: Any
 ) -> Tracer:
-    """``np.full_like`` with a number."""
+    """``np.full_like`` with a number, or an array that broadcasts to the shape."""
     no_options("full_like", kwargs)
     value = traced(recording, a, "full_like")
-    if isinstance(fill_value, (Tracer, np.ndarray)):
-        raise UnsupportedOperation("full_like of an array", user_frame()[0], "np.broadcast_to")
     target = carried(value.dtype if dtype is None else np.dtype(dtype), "full_like")
+    if isinstance(fill_value, (Tracer, np.ndarray)):
+        operand, _ = describe(recording, fill_value)
+        fill = convert(recording, fill_value, operand, target)
+        if isinstance(fill, Value):
+            return broadcast_to(recording, Tracer(recording, fill), value.shape)
+        fill_value = fill.value
     constant = literal(fill_value, target)
     return recording.record("broadcast_to", (constant,), value.shape, target)

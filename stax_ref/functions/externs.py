@@ -185,7 +185,7 @@ def _in_place_method(method: str) -> Callable[..., Any]:
 
 _VALUES = """
 argsort argpartition searchsorted digitize lexsort ediff1d median nanmedian percentile quantile
-nanpercentile nanquantile interp packbits unpackbits
+nanpercentile nanquantile interp packbits unpackbits isin
 """.split()
 """Results follow from the values of the operands alone; each is copied into its buffer once."""
 

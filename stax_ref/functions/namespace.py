@@ -18,6 +18,7 @@ from . import (
     arithmetic,
     choices,
     contractions,
+    differences,
     externs,
     indexing,
     norms,
@@ -123,6 +124,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **rearrange.FUNCTIONS,
     **padding.FUNCTIONS,
     **indexing.FUNCTIONS,
+    **differences.FUNCTIONS,
 }
 
 
@@ -147,6 +149,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     **externs.METHODS_OF_FAMILY,
     **rearrange.METHODS,
     **indexing.METHODS,
+    **differences.METHODS_OF_FAMILY,
 }
 
 METHODS = {name: _method(handler) for name, handler in _HANDLERS.items()}

@@ -1,0 +1,100 @@
+"""Differences of neighbours and sums of diagonals: functions made of views, joins and sums.
+
+Takes operands of a traced call; gives the equations of the functions each is made of, so that they
+fuse like anything else, with NumPy's refusals. Not here: those functions (``rearrange``,
+``elementwise``, ``reductions``).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, user_frame
+from ..tracer import Trace, Tracer
+from .operands import no_options, normal_axes, traced
+
+
+def diff(
+    recording: Trace,
+    a: Any,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Any = np._NoValue,
+    append: Any = np._NoValue,
+) -> Any:
+    """``np.diff``: each element minus the one before it, ``n`` times; of bools, where they differ.
+
+    Args:
+        recording: of the traced function.
+        a: array, at least one-dimensional.
+        n: how often.
+        axis: along which.
+        prepend, append: an array or number put before or after ``a`` first.
+
+    Raises:
+        ShapeError: ``n`` is negative, or ``a`` has no axis.
+    """
+    if n < 0:
+        raise ShapeError(
+            f"order must be non-negative but got {n!r}", user_frame()[0], "n=0 or more"
+        )
+    if n == 0:
+        return a
+    value: Any = Tracer(recording, traced(recording, a, "diff"))
+    if value.ndim == 0:
+        raise ShapeError(
+            "diff requires input that is at least one dimensional", user_frame()[0], "a vector"
+        )
+    (position,) = normal_axes(operator.index(axis), value.ndim)
+    ends = [(prepend, 0), (append, 1)]
+    parts = [value]
+    for end, place in ends:
+        if end is not np._NoValue:
+            parts.insert(place * len(parts), _slab(end, value.shape, position))
+    if len(parts) > 1:
+        value = np.concatenate(parts, axis=position)
+    before = (slice(None),) * position
+    minus: Any = np.not_equal if value.dtype == np.bool_ else np.subtract
+    for _ in range(n):
+        value = minus(value[(*before, slice(1, None))], value[(*before, slice(None, -1))])
+    return value
+
+
+def _slab(end: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """What ``prepend`` and ``append`` stand for: a number is one slab of it."""
+    array = end if isinstance(end, Tracer) else np.asanyarray(end)
+    if array.ndim:
+        return array
+    return np.broadcast_to(array, (*shape[:axis], 1, *shape[axis + 1 :]))
+
+
+def trace(
+    recording: Trace,
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """``np.trace``: sums of diagonals, in the dtype of ``np.sum``."""
+    no_options("trace", {"out": out})
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+
+
+def matrix_trace(recording: Trace, x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """``np.linalg.trace``: sums of diagonals of the last two axes."""
+    return trace(recording, x, offset, -2, -1, dtype)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.diff: diff,
+    np.trace: trace,
+    np.linalg.trace: matrix_trace,
+}
+
+METHODS_OF_FAMILY: dict[str, Callable[..., Any]] = {"trace": trace}
