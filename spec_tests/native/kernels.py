@@ -139,11 +139,11 @@ def arguments(op, dtypes):
     return [values[row] for values, row in zip(lists, chosen, strict=True)]
 
 
-def mismatches(entries):
+def mismatches(entries, backends=None):
     """Every (plan, arguments, label, inside) at every vector level against the oracle.
 
     ``inside`` is the part of the result that is compared; the rest must keep the poison of fresh
-    memory. Returns a line per failure.
+    memory. ``backends`` are those of the machine's levels. Returns a line per failure.
     """
     found = []
     expected = []
@@ -155,7 +155,7 @@ def mismatches(entries):
     for start in range(0, len(entries), harness.UNIT):
         unit = entries[start : start + harness.UNIT]
         wanted = expected[start : start + harness.UNIT]
-        for level, backend in harness.variants().items():
+        for level, backend in (backends or harness.variants()).items():
             with harness.environment(STAX_CACHE_DIR=harness.cache_directory()):
                 loaded = harness.load_plans(backend, [made for made, *_ in unit])
             for entry, (want, flags), program in zip(unit, wanted, loaded, strict=True):

@@ -1,12 +1,14 @@
 """The same bits from the lane-by-lane forms of the vector vocabulary, and from clang.
 
-Takes one program with every kind of loop; gives equal bits against the oracle. The lane-by-lane
-forms (``STAX_PORTABLE``) are what a compiler without the builtins of gcc gets; gcc can build them
-too, so they are tested everywhere. clang itself is tested where it is installed.
+Takes one program with every kind of loop, and single operations; gives equal bits against the
+oracle. The lane-by-lane forms (``STAX_PORTABLE``) are what a compiler without the builtins of gcc
+gets, and float16 has forms for machines without its instructions; gcc can build them too, so they
+are tested everywhere. clang itself is tested where it is installed.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import subprocess
@@ -17,9 +19,13 @@ import numpy as np
 import pytest
 
 import stax_ref as stax
+from spec_tests import harness
+from spec_tests.native.kernels import arguments, kernel, mismatches, operand_dtypes
 from stax_c import CBackend
 from stax_native import toolchain
 from stax_ref import ladder
+from stax_ref.dtypes import F16, F32, F64, SHORT, U32, U64
+from stax_ref.ops import OPS
 from stax_ref.staged import Executable
 
 
@@ -50,6 +56,50 @@ def test_lane_by_lane_forms_give_the_same_bits(isa, dtype, monkeypatch):
     loaded = backend.load(portable, program.plan)
     report = ladder.climb(program, [x, x[0]], Executable(program, "c", loaded, portable.text))
     assert report.ok, report
+
+
+def with_flags(backend, without=(), more=()):
+    """The same backend with other compiler flags."""
+    tools = backend._toolchain
+    flags = (*(f for f in tools.flags if f not in without), *more)
+    changed = copy.copy(backend)
+    changed._toolchain = replace(tools, flags=flags)
+    return changed
+
+
+def operations_with_builtins():
+    """What the headers compute with instructions that not every compiler or machine has."""
+    names = {
+        *("sqrt", "maximum", "fmin", "multiply", "divide", "add", "nextafter", "spacing", "exp"),
+        *("floor", "ceil", "trunc", "rint", "floor_divide"),
+    }
+    for name in sorted(names):
+        for dtype in (F16, F32, F64):
+            dtypes = operand_dtypes(name, dtype)
+            args = arguments(name, dtypes)
+            made = kernel(name, dtypes, OPS[name].result(dtype), args[0].size)
+            yield made, args, f"{name} of {dtype}", slice(None)
+    pairs = [(F16, t) for t in SHORT] + [(s, F16) for s in SHORT]
+    pairs += [(s, t) for s in (F32, F64) for t in (U32, U64)] + [(U64, F32), (U64, F64)]
+    for source, target in dict.fromkeys(pairs):
+        args = arguments("cast", (source,))
+        made = kernel("cast", (source,), target, args[0].size)
+        yield made, args, f"{source} to {target}", slice(None)
+
+
+@pytest.mark.parametrize("isa", toolchain.LEVELS)
+def test_operations_without_the_instructions_of_this_machine(isa):
+    """Without builtins, without float16's conversions, and at the scalar level without FMA."""
+    backend = harness.variants().get(isa)
+    if backend is None:
+        pytest.skip(f"this machine lacks {isa}")
+    older = ("-mf16c",) if isa != "scalar" else ("-mfma",)
+    backends = {
+        f"{isa}, portable": with_flags(backend, more=("-DSTAX_PORTABLE=1",)),
+        f"{isa} without {older[0]}": with_flags(backend, without=older),
+    }
+    found = mismatches(list(operations_with_builtins()), backends)
+    assert not found, "\n".join(found[:40])
 
 
 _CLANG = """
