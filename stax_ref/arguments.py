@@ -112,12 +112,12 @@ class Signature:
         leaves: list[Any] = []
         by_name, positions = self._static, self._static_positions
         key: list[Any] = [
-            static(value) if k in positions else tree.take_apart(value, judge, leaves)
+            static(value) if k in positions else take_apart(value, leaves)
             for k, value in enumerate(args)
         ]
         for name, value in kwargs.items():
             key.append(name)
-            key.append(static(value) if name in by_name else tree.take_apart(value, judge, leaves))
+            key.append(static(value) if name in by_name else take_apart(value, leaves))
         return tuple(key), leaves
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -183,7 +183,7 @@ class Signature:
                     f"the static argument {name} is not hashable", instead="a tuple, say"
                 ) from None
         try:
-            return tree.take_apart(value, judge, leaves)
+            return take_apart(value, leaves)
         except Unfit as error:
             raise DtypeError(
                 f"the argument {name}{error.path} {error.what}",
@@ -210,11 +210,26 @@ def leaves_of(trees: Sequence[Tree], arguments: Sequence[Any]) -> list[Any] | No
         Unfit: an argument is nothing a program takes.
     """
     leaves: list[Any] = []
-    found = tuple(tree.take_apart(argument, judge, leaves) for argument in arguments)
+    found = tuple(take_apart(argument, leaves) for argument in arguments)
     return [_plain(leaf) for leaf in leaves] if found == tuple(trees) else None
 
 
 # what a value is ---------------------------------------------------------------------------------
+def take_apart(value: Any, leaves: list[Any]) -> Tree:
+    """The tree of one argument; its leaves are appended to a list.
+
+    A list or tuple of numbers alone is an array. Inside a container it is a container of numbers:
+    each stays what it is for the function, weak and free to be unpacked.
+
+    Raises:
+        Unfit: the argument is nothing a program takes, or holds such a thing.
+    """
+    if type(value) in (list, tuple) and is_numeric(value):
+        leaves.append(np.asarray(value))
+        return LEAF
+    return tree.take_apart(value, judge, leaves)
+
+
 def judge(value: Any, leaves: list[Any]) -> Tree | None:
     """An array or number is a leaf, a value that never changes is static, the rest a container.
 
@@ -225,13 +240,8 @@ def judge(value: Any, leaves: list[Any]) -> Tree | None:
     if kind is np.ndarray or kind in NUMBERS:
         leaves.append(value)
         return LEAF
-    if kind is dict:
+    if kind is dict or kind is list or kind is tuple:
         return None
-    if kind is list or kind is tuple:
-        if not is_numeric(value):
-            return None
-        leaves.append(np.asarray(value))
-        return LEAF
     return _judge_rare(value, leaves)
 
 

@@ -436,7 +436,18 @@ def as_operand(recording: Trace, thing: Any) -> Operand | None:
     if isinstance(thing, np.generic):
         return literal(thing, thing.dtype)
     if isinstance(thing, (list, tuple)):
+        if _holds_tracer(thing):
+            from .functions import rearrange
+
+            return rearrange.stack(recording, thing)._value
         thing = np.asarray(thing)
     if isinstance(thing, np.ndarray):
         return recording.captured(thing, user_frame()[0])._value
     return None
+
+
+def _holds_tracer(values: Sequence[Any]) -> bool:
+    """True for a list or tuple with a traced array somewhere in it."""
+    return any(
+        _holds_tracer(v) if isinstance(v, (list, tuple)) else isinstance(v, Tracer) for v in values
+    )

@@ -118,6 +118,10 @@ def model():
     return Model(layers, 0.5, {"mode": Mode.SOFT, "nothing": None})
 
 
+def betas(b1, b2, x):
+    return x * b1 + x * x * b2
+
+
 # arguments ----------------------------------------------------------------------------------------
 ARGUMENTS = {
     "tuple": (lambda p: p[0] * p[1].sum(), (X, Y)),
@@ -134,6 +138,9 @@ ARGUMENTS = {
     "nested": (lambda p: p[0]["a"][1].x + p[1], ({"a": [None, Point(X, "text")]}, Y)),
     "numbers beside arrays": (lambda p: p[0] * p[1] + p[2], (X, 2, True)),
     "a list of numbers": (lambda p: p["x"] * p["scale"], {"x": X, "scale": [1.0, 2.0, 3.0]}),
+    "a table of numbers": (lambda p: p["x"] + p["t"], {"x": X, "t": ((1, 2, 3), [4, 5, 6])}),
+    "numbers and arrays": (lambda p: p["x"] + [p["n"], p["x"][0, 0], 2], {"x": X, "n": 1}),
+    "numbers to unpack": (lambda p: betas(*p["betas"], p["x"]), {"x": X, "betas": (0.9, 0.5)}),
     "keys of all kinds": (lambda p: p[1] + p[(2, "a")] + p[None], {1: X, (2, "a"): Y, None: 2.5}),
     "no leaves": (lambda p, x: x + len(p), {}, X),
     "empty containers": (lambda p: p["x"] + len(p["layers"]), {"layers": [], "rest": (), "x": X}),
@@ -369,6 +376,32 @@ def test_one_structure_with_results_that_differ_by_dtype():
         for _ in range(3):
             for x in (X, Y):
                 same(jitted({"x": x}), f({"x": x}))
+
+
+@pytest.mark.parametrize(
+    ("args", "keywords"),
+    [
+        ((X, Y), {}),
+        ((X,), {"y": Y}),
+        ((), {"y": Y, "x": X}),
+        (([1.0, 2.0, 3.0],), {"y": [4.0, 5.0, 6.0]}),
+        ((X, Y), {"p": {"a": [X, 2.0, "s"]}}),
+        ((X, Y), {"static": (1, 2)}),
+        ((memoryview(Y), Y), {"static": "s", "p": None}),
+    ],
+)
+def test_later_calls_are_not_bound(args, keywords, monkeypatch):
+    """Native programs are found by the structure of a call, however it is written."""
+    from stax_ref.arguments import Signature
+
+    def f(x, y, p=None, static=None):
+        return {"sum": x + y, "p": p, "static": static}
+
+    jitted = stax.jit(f, backend=backend_name(), static_argnames="static")
+    first = jitted(*args, **keywords)
+    if backend_name() == "c":
+        monkeypatch.setattr(Signature, "bind", None)
+    same(jitted(*args, **keywords), first)
 
 
 def test_bounds_of_numbers_inside():
