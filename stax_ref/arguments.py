@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
         Args:
             positional: how many arguments the caller passed by position.
-            keywords: names of the others, in the order of the call.
+            keywords: names of the others, in the order of the signature.
         """
         rest = dict(zip(self.names[positional:], self.trees[positional:], strict=True))
         named = [part for name in keywords for part in (name, rest[name])]
@@ -96,6 +96,11 @@ class Signature:
                 f"static_argnames has {sorted(unknown)[0]!r}, which is no parameter",
                 instead="one of " + ", ".join(self._parameters),
             )
+        self._ranks = {
+            name: k
+            for k, (name, parameter) in enumerate(self._parameters.items())
+            if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY
+        }
         self._static_positions = frozenset(
             k
             for k, (name, parameter) in enumerate(self._parameters.items())
@@ -115,10 +120,16 @@ class Signature:
             static(value) if k in positions else take_apart(value, leaves)
             for k, value in enumerate(args)
         ]
-        for name, value in kwargs.items():
+        for name in self.ordered(kwargs):
+            value = kwargs[name]
             key.append(name)
             key.append(static(value) if name in by_name else take_apart(value, leaves))
         return tuple(key), leaves
+
+    def ordered(self, keywords: Iterable[str]) -> list[str]:
+        """Names of keyword arguments in the order a program takes them: the signature's."""
+        last = len(self._ranks)
+        return sorted(keywords, key=lambda name: self._ranks.get(name, last))
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The arguments in the order of the signature.

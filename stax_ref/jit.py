@@ -138,7 +138,9 @@ class Jitted:
         if self._config().check < 3 and capture.all_present(guards):
             guards = (*guards, (config.state, "blocks", None))
             flat = not kwargs and _same(call.leaves, args)
-            self._remember(executable, guards, call.key(len(args), kwargs), flat)
+            assert self._signature is not None
+            key = call.key(len(args), self._signature.ordered(kwargs))
+            self._remember(executable, guards, key, flat)
         return executable.run(call.leaves)
 
     def _structure(

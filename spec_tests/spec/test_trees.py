@@ -9,6 +9,7 @@ not here: what is refused (errors/), single arrays (``test_inputs``)
 import collections
 import enum
 import functools
+import itertools
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -225,6 +226,19 @@ def everything(a, /, b, c=2.0, *rest, d, e=None, **options):
 )
 def test_parameters(args, keywords):
     agrees(everything, *args, **keywords)
+
+
+def test_keywords_in_any_order():
+    def f(x, /, a, b=2.0, *, c, d=1.0, **rest):
+        return {"result": x + 10 * a + 100 * b + 1000 * c + 10000 * d, **rest}
+
+    for backend in BACKENDS:
+        jitted = stax.jit(f, backend=backend)
+        for _ in range(3):
+            for names in itertools.permutations("abcx"):
+                keywords = {name: k * Y for k, name in enumerate("abcx")}
+                keywords = {name: keywords[name] for name in names}
+                same(jitted(Y, **keywords), f(Y, **keywords))
 
 
 def test_static_names_reach_into_keywords():
