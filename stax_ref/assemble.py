@@ -28,6 +28,8 @@ def concatenate(eqn: Eqn) -> Expression:
         if extent:
             pieces.append((start, start + extent, piece))
         start += extent
+    if not pieces:  # nothing at all: a loop that never runs still has a body
+        pieces.append((0, 0, eqn.args[0]))
 
     def emit(builder: Builder, index: Indices) -> int:
         def rest(number: int) -> int:

@@ -54,6 +54,7 @@ def test_joined_vectors(size):
             *cases(lambda x: np.concatenate([x[1:], x[:1]]), x),
             *cases(lambda x: np.concatenate([x, x, x]), x),
             *cases(lambda x: np.concatenate([x[:0], x, x[:0]]), x),
+            Case(lambda x: np.concatenate([x[:0], x[:0]]), (x,)),
             Case(lambda x: np.concatenate([np.exp(x), x[::-1]]) * 2, (x,)),
         ]
     )
