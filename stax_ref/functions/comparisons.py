@@ -25,8 +25,12 @@ def compare(
     inputs: Sequence[Any],
     described: Sequence[tuple[Operand | None, Any]],
     loop: Sequence[np.dtype],
+    weak: bool,
 ) -> Tracer:
-    """One comparison; ``loop`` is NumPy's, ``described`` what the operands are."""
+    """One comparison; ``loop`` is NumPy's, ``described`` what the operands are.
+
+    ``weak`` marks Python's own operator on Python numbers, which gives a Python bool.
+    """
     name = ufunc.__name__
     loop = _wide_enough(described, loop)
     try:
@@ -38,7 +42,8 @@ def compare(
         if not dtypes.is_integer(loop[0]) or any(kind == dtypes.BOOL for _, kind in described):
             raise  # as NumPy does beside bools
         return _same_everywhere(recording, ufunc, inputs)
-    return recording.record(name, operands, broadcast(operands, f"np.{name}"), dtypes.BOOL)
+    shape = broadcast(operands, f"np.{name}")
+    return recording.record(name, operands, shape, dtypes.BOOL, weak)
 
 
 def _wide_enough(

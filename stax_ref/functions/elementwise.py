@@ -88,7 +88,7 @@ def pointwise(
     for dtype in loop:
         carried(dtype, f"np.{name}")
     if name in comparisons.NAMES:
-        return comparisons.compare(recording, ufunc, inputs, described, loop)
+        return comparisons.compare(recording, ufunc, inputs, described, loop, weak and operator)
     operands = [
         convert(recording, thing, operand, dtype)
         for thing, (operand, _), dtype in zip(inputs, described, loop, strict=False)
