@@ -18,7 +18,7 @@ from .calls import Call
 from .compose import Builder, Expression, filled, loading, loop_symbols
 from .errors import Where
 from .graph import Eqn, Graph, Value, literal
-from .index import Symbol
+from .index import Symbol, c_strides, flatten
 from .node import Body, Buffer, View
 
 Shared = dict[tuple[object, ...], list[Eqn]]
@@ -129,7 +129,7 @@ def _view(lowering: Lowering, operand: Value) -> View:
 
 
 def _strided(lowering: Lowering, operand: Value) -> View | None:
-    """A value that is one element of one buffer at an affine index, as a view of it."""
+    """A value that is one element of one buffer at an affine address, as a view of it."""
     expression = lowering.values[operand.name]
     symbols, index = loop_symbols("v", expression.shape)
     builder = Builder(lowering.values)
@@ -138,7 +138,9 @@ def _strided(lowering: Lowering, operand: Value) -> View | None:
     if len(builder.instrs) != 1 or len(loads) != 1 or expression.dtype != operand.dtype:
         return None
     access = loads[0]
-    if not all(entry.is_affine for entry in access.index):
+    buffer = lowering.buffers[access.buffer]
+    layouts = (buffer.strides, c_strides(buffer.shape))  # as it came, and as the oracle holds it
+    if not all(flatten(access.index, strides).is_affine for strides in layouts):
         return None
     remaining = iter(symbols)
     axes = tuple(next(remaining) if extent != 1 else None for extent in expression.shape)

@@ -177,10 +177,12 @@ def tensordot(recording: Trace, a: Any, b: Any, axes: Any = 2) -> Any:
     rest = [k for k in range(right.ndim) if k not in second]
     shape = [left.shape[k] for k in kept] + [right.shape[k] for k in rest]
     count = math.prod(left.shape[k] for k in first)
-    rows = np.transpose(left, (*kept, *first)).reshape(-1 if count else _size(left, kept), count)
-    columns = np.transpose(right, (*second, *rest)).reshape(count, _size(right, rest))
-    if count == 1 or not first:
-        return pointwise(recording, np.multiply, (rows, columns)).reshape(shape)
+    rows: Any = np.transpose(left, (*kept, *first))
+    columns: Any = np.transpose(right, (*second, *rest))
+    rows = rows.reshape((_size(left, kept), count) if kept else (count,))
+    columns = columns.reshape((count, _size(right, rest)) if rest else (count,))
+    if not first:
+        return outer(recording, rows, columns).reshape(shape)
     return matmul(recording, rows, columns).reshape(shape)
 
 

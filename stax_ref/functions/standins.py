@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,13 @@ from ..errors import (
     IndexingError,
     LinAlgError,
     ShapeError,
+    StaxError,
     ValueDependent,
     user_frame,
 )
 
 Shape = tuple[int, ...]
+Answer = TypeVar("Answer")
 
 SHORT = 16
 """Axes up to this length are never replaced: functions may ask for exactly 2 or 3 elements."""
@@ -76,10 +78,23 @@ def returned(
         found = _from_short(function, operands, lengths)
         if found is not None:
             return found
+    return asked(name, operands, lambda: _run(function, operands, {}))
+
+
+def asked(
+    name: str, operands: Sequence[tuple[Shape, np.dtype]], question: Callable[[], Answer]
+) -> Answer:
+    """What NumPy answers; its exceptions become those of Stax, with the user's line.
+
+    Args:
+        name: of the function, for the message.
+        operands: shape and dtype of each array, for the message.
+        question: calls NumPy on stand-ins.
+    """
     try:
-        found = _run(function, operands, {})
+        return question()
     except np.exceptions.AxisError as error:
-        kind: Any = AxisError
+        kind: type[StaxError] = AxisError
         text = str(error)
     except np.linalg.LinAlgError as error:
         kind, text = LinAlgError, str(error)
@@ -89,12 +104,12 @@ def returned(
         kind, text = ShapeError, str(error)
     except TypeError as error:
         kind, text = DtypeError, str(error)
-    else:
-        return found
     types = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in operands)
     raise kind(
-        f"{name}: {text}", user_frame()[0], f"arguments that NumPy takes; the arrays are {types}"
-    ) from None
+        f"{name}: {text.strip()}",
+        user_frame()[0],
+        f"arguments that NumPy takes; the arrays are {types}",
+    )
 
 
 def _same_for_every_count(
@@ -130,7 +145,7 @@ def _run(
 ) -> Returned:
     """The function on stand-ins whose axes have other lengths where the mapping names one."""
     arrays = [
-        _stand_in([lengths.get(n, n) for n in shape], dtype)
+        stand_in([lengths.get(n, n) for n in shape], dtype)
         if shape or dtype.kind not in "iu"
         else np.full((), count, dtype)
         for shape, dtype in operands
@@ -143,7 +158,8 @@ def _run(
     return Returned(kind, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
 
 
-def _stand_in(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+def stand_in(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """Ones, or identity matrices in the last two axes; no more memory than one of these."""
     if len(shape) >= 2 and shape[-2] * shape[-1] <= MATRIX:
         return np.broadcast_to(np.eye(shape[-2], shape[-1], dtype=dtype), shape)
     return np.broadcast_to(np.ones((), dtype), shape)
