@@ -30,6 +30,7 @@ from .errors import (
     UnsupportedOperation,
     ValueDependent,
 )
+from .extern import Spec, extern
 from .jit import Jitted, jit
 
 __version__ = "0.1.0"
@@ -42,6 +43,7 @@ __all__ = [
     "InvariantError",
     "Jitted",
     "ShapeError",
+    "Spec",
     "StaxError",
     "TraceError",
     "Unsupported",
@@ -50,6 +52,7 @@ __all__ = [
     "__version__",
     "configured",
     "erf",
+    "extern",
     "fallbacks",
     "jit",
     "register_container",

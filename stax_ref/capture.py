@@ -89,7 +89,8 @@ def _read_by(function: types.FunctionType) -> list[Place]:
 def underlying(function: Any) -> Any:
     """The Python function inside a partial, a method, a callable object or a wrapper."""
     for _ in range(16):
-        if isinstance(function, types.FunctionType):
+        called_later = getattr(type(function), "runs_outside_traces", False)  # never traced
+        if isinstance(function, types.FunctionType) or called_later:
             break
         for name in ("func", "__wrapped__", "__func__", "_function"):
             inner = getattr(function, name, None)

@@ -11,10 +11,12 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from . import plain
+from .calls import Call
 from .compile import TEXTS, Program
 from .errors import ConfigError
 from .graph import Eqn, Graph, Literal, Operand
@@ -151,6 +153,7 @@ def reproduction(graph: Graph) -> str:
         "",
         "import stax_ref as stax",
         "",
+        *_own_functions(graph),
         "",
         f"def {graph.name}({', '.join(names)}):",
         *("    " + _equation(eqn) for eqn in graph.eqns),
@@ -173,6 +176,26 @@ def reproduction(graph: Graph) -> str:
         "raise SystemExit(not report.ok)",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _own_functions(graph: Graph) -> list[str]:
+    """Where the functions given to ``stax.extern`` belong, which no text can repeat."""
+    calls = [eqn.param("call") for eqn in graph.eqns if eqn.op == "extern"]
+    names = dict.fromkeys(_own_name(call) for call in calls if not call.is_numpy)
+    return [f"{name} = ...  # stax.extern of the original, with its result type" for name in names]
+
+
+def _own_name(call: Call) -> str:
+    return call.name if call.name.isidentifier() else "external"
+
+
+def _call(eqn: Eqn, args: Sequence[str]) -> str:
+    """An external call as Python, with the number of its result."""
+    call = eqn.param("call")
+    text = f"np.{call.text(args)}"
+    if not call.is_numpy:
+        text = replace(call, name=_own_name(call)).text(args)
+    return text if call.count is None else f"{text}[{eqn.param('result')}]"
 
 
 def _scalar(dtype: np.dtype) -> str:
@@ -212,6 +235,8 @@ def _equation(eqn: Eqn) -> str:
         return f"{eqn.out.name} = {_cast(eqn, args[0])}"
     if eqn.op in plain.TEXTS:
         return f"{eqn.out.name} = {plain.TEXTS[eqn.op].format(*args)}"
+    if eqn.op == "extern":
+        return f"{eqn.out.name} = {_call(eqn, args)}"
     if eqn.op == "power" and "exponent" in params:
         return f"{eqn.out.name} = {args[0]} ** {params['exponent']}"
     if eqn.op == "getitem":

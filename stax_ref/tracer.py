@@ -286,13 +286,13 @@ class Tracer:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        from .functions import namespace
+        from .functions import namespace, refused
 
         method = namespace.METHODS.get(name)
         if method is not None:
             return lambda *args, **kwargs: method(self, *args, **kwargs)
         if hasattr(np.ndarray, name):
-            raise UnsupportedOperation(
+            raise refused.method_refusal(name) or UnsupportedOperation(
                 f"the array method or attribute .{name} is not supported",
                 user_frame()[0],
                 "the supported ones are " + ", ".join(sorted(namespace.METHODS)),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stax_ref as stax
+from stax_ref.errors import AxisError
 
 from .refusal import as_numpy, floats, refused
 
@@ -31,11 +32,31 @@ def test_dot_of_more_than_two_axes():
     def f(a, b):
         return np.dot(a, b)  # refused
 
-    refused(
-        stax.UnsupportedOperation,
-        f,
-        floats(2, 3, 4),
-        floats(4, 5),
-        says="np.dot above two axes",
-        instead="a @ b",
-    )
+    arguments = floats(2, 3, 4), floats(5, 6)
+    error = refused(stax.ShapeError, f, *arguments, says="np.dot: shapes", instead="arguments")
+    as_numpy(error, f, *arguments)
+
+
+def paired(a, b):
+    return np.tensordot(a, b, axes=([0], [1]))  # refused
+
+
+def indexed(a, b):
+    return np.einsum("ij,jk->ik", a, b)  # refused
+
+
+def too_many(a, b):
+    return np.tensordot(a, b, axes=([0, 7], [1, 0]))  # refused
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "says"),
+    [
+        (paired, stax.ShapeError, "shape-mismatch for sum"),
+        (indexed, stax.ShapeError, "np.einsum: operands could not be broadcast"),
+        (too_many, AxisError, "axis 7 is out of bounds"),
+    ],
+)
+def test_contractions(function, kind, says):
+    error = refused(kind, function, floats(3, 4), floats(3, 4), says=says, instead="a")
+    as_numpy(error, function, floats(3, 4), floats(3, 4))

@@ -3,6 +3,7 @@
 import pytest
 
 import stax_ref as stax
+from stax_ref.functions.refused import METHODS
 
 from .refusal import floats, refused
 
@@ -26,9 +27,18 @@ def test_refused(function):
         stax.UnsupportedOperation,
         function,
         floats(3),
-        says=f"the array method or attribute .{function.__name__} is not supported",
-        instead="the supported ones are ",
+        says=f".{function.__name__} is refused: ",
+        instead="x",
     )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_refused_by_name(name):
+    with pytest.raises(stax.UnsupportedOperation) as caught:
+        stax.jit(lambda x: getattr(x, name), backend="ref")(floats(3))
+    reason, way_out = METHODS[name]
+    assert caught.value.what == f".{name} is refused: {reason}"
+    assert caught.value.instead == way_out
 
 
 def test_what_numpy_lacks_too_is_an_attribute_error():

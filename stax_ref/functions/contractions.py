@@ -71,25 +71,31 @@ def product(ufunc: Any) -> Callable[..., Any]:
     return handler
 
 
-def dot(recording: Trace, a: Any, b: Any, **kwargs: Any) -> Tracer:
+def array(recording: Trace, x: Any) -> Any:
+    """An operand as an array: these functions take Python numbers as NumPy's, not as weak ones."""
+    if not isinstance(x, Tracer):
+        return Tracer(recording, traced(recording, np.asarray(x), "a product"))
+    value = x._value
+    return recording.record("cast", (value,), (), value.dtype) if value.weak else x
+
+
+def dot(recording: Trace, a: Any, b: Any, **kwargs: Any) -> Any:
     """``np.dot``: matrices and vectors as ``@``, NumPy's own rule above; scalars multiply."""
     no_options("np.dot", kwargs)
-    if isinstance(a, (int, float)) or isinstance(b, (int, float)):
-        return pointwise(recording, np.multiply, (a, b))
-    left, right = traced(recording, a, "dot"), traced(recording, b, "dot")
-    if not left.shape or not right.shape:
-        return pointwise(recording, np.multiply, (a, b))
-    if len(left.shape) > 2 or len(right.shape) > 2:
-        return external(recording, "dot", np.dot, (a, b), {}, np.dot)  # type: ignore[no-any-return]
-    return matmul(recording, a, b)
+    left, right = array(recording, a), array(recording, b)
+    if not left.ndim or not right.ndim:
+        return pointwise(recording, np.multiply, (left, right))
+    if left.ndim > 2 or right.ndim > 2:
+        return external(recording, "dot", np.dot, (left, right), {}, np.dot)
+    return matmul(recording, left, right)
 
 
 def inner(recording: Trace, a: Any, b: Any) -> Any:
     """``np.inner``: over the last axes of both; scalars multiply."""
-    scalar = any(np.ndim(operand) == 0 for operand in (a, b))
-    if scalar:
-        return pointwise(recording, np.multiply, (a, b))
-    return external(recording, "inner", np.inner, (a, b), {})
+    left, right = array(recording, a), array(recording, b)
+    if not left.ndim or not right.ndim:
+        return pointwise(recording, np.multiply, (left, right))
+    return external(recording, "inner", np.inner, (left, right), {})
 
 
 def vdot(recording: Trace, a: Any, b: Any) -> Any:
@@ -125,13 +131,13 @@ def linalg_outer(recording: Trace, x1: Any, x2: Any, /) -> Any:
 
 def _row(recording: Trace, a: Any) -> Tracer:
     """An array as one row."""
-    return Tracer(recording, traced(recording, a, "a product")).reshape(-1)  # type: ignore[no-any-return]
+    return array(recording, a).reshape(-1)  # type: ignore[no-any-return]  # a traced array
 
 
 def kron(recording: Trace, a: Any, b: Any) -> Any:
     """``np.kron``: every element of ``a`` times the array ``b``, in blocks."""
-    left = Tracer(recording, traced(recording, a, "kron"))
-    right = Tracer(recording, traced(recording, b, "kron"))
+    left = array(recording, a)
+    right = array(recording, b)
     ndim = max(left.ndim, right.ndim)
     shapes = [(1,) * (ndim - len(x.shape)) + x.shape for x in (left, right)]
     pairs = list(zip(*shapes, strict=True))
@@ -164,8 +170,8 @@ def matrix_transpose(recording: Trace, x: Any, /) -> Any:
 
 def tensordot(recording: Trace, a: Any, b: Any, axes: Any = 2) -> Any:
     """``np.tensordot``: both operands as matrices, one product."""
-    left = Tracer(recording, traced(recording, a, "tensordot"))
-    right = Tracer(recording, traced(recording, b, "tensordot"))
+    left = array(recording, a)
+    right = array(recording, b)
     first, second = _contracted(axes, left.ndim, right.ndim)
     if [left.shape[k] for k in first] != [right.shape[k] for k in second]:
         raise ShapeError(

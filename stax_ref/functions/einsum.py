@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..graph import Value
 from ..tracer import Trace, Tracer
-from .contractions import matmul
-from .operands import carried, no_options, traced
+from .contractions import array, matmul
+from .operands import carried, no_options
 from .standins import asked, stand_in
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -64,16 +65,15 @@ def einsum(recording: Trace, *operands: Any, out: Any = None, **kwargs: Any) -> 
     no_options("np.einsum", {"out": out})
     kwargs.pop("order", None)
     text, arrays = _in_letters(operands)
-    values = [traced(recording, array, "np.einsum") for array in arrays]
+    values: list[Value] = [array(recording, operand)._value for operand in arrays]
     optimize = kwargs.pop("optimize", False)
     dtype = carried(_checked(text, values, kwargs), "np.einsum")
     inputs, output = _labels(text, [len(value.shape) for value in values])
     terms = []
     for value, labels in zip(values, inputs, strict=True):
-        array = Tracer(recording, value)
-        terms.append(
-            _diagonal(_Term(array if value.dtype == dtype else array.astype(dtype), labels))
-        )
+        operand = Tracer(recording, value)
+        converted = operand if value.dtype == dtype else operand.astype(dtype)
+        terms.append(_diagonal(_Term(converted, labels)))
     for positions in _path(text, values, optimize):
         chosen = [terms.pop(k) for k in sorted(positions, reverse=True)][::-1]
         result = chosen[0]
@@ -87,7 +87,7 @@ def einsum(recording: Trace, *operands: Any, out: Any = None, **kwargs: Any) -> 
 def einsum_path(recording: Trace, *operands: Any, **kwargs: Any) -> Any:
     """``np.einsum_path``: it looks at shapes only."""
     text, arrays = _in_letters(operands)
-    values = [traced(recording, array, "np.einsum_path") for array in arrays]
+    values = [array(recording, operand)._value for operand in arrays]
     return np.einsum_path(text, *(stand_in(v.shape, v.dtype) for v in values), **kwargs)
 
 
@@ -175,15 +175,11 @@ def _diagonal(term: _Term) -> _Term:
 
 
 def _summed(term: _Term, kept: set[Any], dtype: np.dtype) -> _Term:
-    """The sum over every axis that nobody needs; booleans are joined by ``or``."""
+    """The sum over every axis that nobody needs, in the dtype of the result: of bools, ``or``."""
     axes = tuple(k for k, label in enumerate(term.labels) if label not in kept)
     if not axes:
         return term
-    array: Any = (
-        np.any(term.array, axis=axes)
-        if dtype == np.bool_
-        else np.sum(term.array, axis=axes, dtype=dtype)
-    )
+    array: Any = np.sum(term.array, axis=axes, dtype=dtype)
     return _Term(array, tuple(label for label in term.labels if label in kept))
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..calls import Call, Part, Several, Slot, static
-from ..errors import ShapeError, UnsupportedOperation, ValueDependent, user_frame
+from ..errors import ShapeError, ValueDependent, user_frame
+from ..extern import Extern
 from ..graph import Literal, Value
 from ..tracer import Trace, Tracer, as_operand
 from .operands import carried, no_options
@@ -96,6 +97,29 @@ def external(
     return record(recording, call, found.values, what)
 
 
+def own(recording: Trace, extern: Extern, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a function that the user gave to ``stax.extern``.
+
+    Args:
+        recording: of the traced function.
+        extern: the function and the types of its results.
+        args: as the user passed them.
+        kwargs: likewise.
+    """
+    found = Arguments(recording)
+    parts = tuple(map(found.part, args))
+    named = tuple((key, found.part(value)) for key, value in kwargs.items())
+    kind, specs = extern.specs(args, kwargs)
+    count = None if kind is None else len(specs)
+    call = Call(extern.name, extern.called, parts, named, count, is_numpy=False)
+    return record(
+        recording,
+        call,
+        found.values,
+        Returned(kind, tuple((spec.shape, spec.dtype) for spec in specs)),
+    )
+
+
 def _in_place(method: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
     """``np.sort`` or ``np.partition`` in the buffer itself: copied there once, then in place."""
 
@@ -170,22 +194,9 @@ def tensorinv(recording: Trace, a: Any, ind: int = 2) -> Any:
     return np.linalg.inv(a.reshape(-1, rows)).reshape(shape)
 
 
-def _in_place_method(method: str) -> Callable[..., Any]:
-    """A method that writes into its array: refused."""
-
-    def handler(recording: Trace, a: Any, *args: Any, **kwargs: Any) -> Any:
-        raise UnsupportedOperation(
-            f".{method}() writes into a traced array",
-            user_frame()[0],
-            f"y = np.{method}(x) makes a new array",
-        )
-
-    return handler
-
-
 _VALUES = """
 argsort argpartition searchsorted digitize lexsort ediff1d median nanmedian percentile quantile
-nanpercentile nanquantile interp packbits unpackbits isin
+nanpercentile nanquantile interp histogram2d packbits unpackbits isin
 """.split()
 """Results follow from the values of the operands alone; each is copied into its buffer once."""
 
@@ -214,7 +225,7 @@ _HANDLERS = {
     **{name: _through(name, None, "values") for name in _VALUES},
     **{name: _through(name) for name in _LAYOUT},
     **{name: _through(name, *how) for name, how in _FILLING.items()},
-    **{name: _histogram(name) for name in ("histogram", "histogram_bin_edges", "histogram2d")},
+    **{name: _histogram(name) for name in ("histogram", "histogram_bin_edges")},
 }
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -223,10 +234,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 METHODS_OF_FAMILY: dict[str, Callable[..., Any]] = {
-    **{
-        name: _HANDLERS[name]
-        for name in ("argsort", "argpartition", "searchsorted", "cumsum", "cumprod")
-    },
-    "sort": _in_place_method("sort"),
-    "partition": _in_place_method("partition"),
+    name: _HANDLERS[name]
+    for name in ("argsort", "argpartition", "searchsorted", "cumsum", "cumprod")
 }

@@ -42,7 +42,6 @@ REFUSED: dict[Any, tuple[str, str]] = {
     np.delete: (_SHAPE, "slices of the parts that stay, concatenated"),
     np.bincount: (_SHAPE, "np.add.at on np.zeros(n), or np.histogram(x, np.arange(n + 1))[0]"),
     np.histogramdd: ("it returns a list inside a tuple", "np.histogram2d, or stax.extern"),
-    np.roots: (_COMPLEX, _OUTSIDE),
     np.linalg.eig: (_COMPLEX, "np.linalg.eigh for a symmetric matrix"),
     np.linalg.eigvals: (_COMPLEX, "np.linalg.eigvalsh for a symmetric matrix"),
     np.linalg.lstsq: (
@@ -76,11 +75,44 @@ REFUSED: dict[Any, tuple[str, str]] = {
 }
 """NumPy function → why it is refused and what to write instead."""
 
+_MEMORY = "a traced array has no memory to look at"
+
+METHODS: dict[str, tuple[str, str]] = {
+    "nonzero": REFUSED[np.nonzero],
+    "compress": REFUSED[np.compress],
+    "sort": ("it writes into a traced array", "y = np.sort(x) makes a new array"),
+    "partition": ("it writes into a traced array", "y = np.partition(x, kth) makes a new array"),
+    "resize": ("it writes into a traced array", "np.resize outside, or np.reshape"),
+    "view": (_MEMORY, "x.astype(dtype) converts values; x.view(dtype) outside"),
+    "getfield": (_MEMORY, _OUTSIDE),
+    "setfield": (_MEMORY, _OUTSIDE),
+    "byteswap": (_MEMORY, _OUTSIDE),
+    "setflags": (_MEMORY, _OUTSIDE),
+    "flags": (_MEMORY, _OUTSIDE),
+    "strides": (_MEMORY, _OUTSIDE),
+    "base": (_MEMORY, _OUTSIDE),
+    "data": (_MEMORY, _OUTSIDE),
+    "ctypes": (_MEMORY, _OUTSIDE),
+    "flat": ("it walks over values one by one", "x.reshape(-1)"),
+    "tobytes": ("it needs the values of the array", _OUTSIDE),
+    "tofile": ("it needs the values of the array", _OUTSIDE),
+    "dump": ("it needs the values of the array", _OUTSIDE),
+    "dumps": ("it needs the values of the array", _OUTSIDE),
+}
+"""Method or attribute of an array → why it is refused and what to write instead."""
+
 
 def refusal(name: str, function: Any) -> UnsupportedOperation | None:
     """The exception for a function that is refused by name, None for any other."""
-    known = REFUSED.get(function)
+    return _because(name, REFUSED.get(function))
+
+
+def method_refusal(name: str) -> UnsupportedOperation | None:
+    """The exception for a method or attribute that is refused by name, None for any other."""
+    return _because(f".{name}", METHODS.get(name))
+
+
+def _because(what: str, known: tuple[str, str] | None) -> UnsupportedOperation | None:
     if known is None:
         return None
-    reason, way_out = known
-    return UnsupportedOperation(f"{name} is refused: {reason}", user_frame()[0], way_out)
+    return UnsupportedOperation(f"{what} is refused: {known[0]}", user_frame()[0], known[1])
