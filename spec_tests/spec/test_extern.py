@@ -3,7 +3,7 @@
 takes: every function of the table on ordinary, empty and strided arrays
 gives: a failure where a rung or a public call differs from NumPy, or an error is not NumPy's
 holds: nothing
-not here: matrix products (test_matmul, test_contractions), the user's functions (test_own_functions)
+not here: matrix products (test_matmul), the user's functions (test_own_functions)
 """
 
 import numpy as np

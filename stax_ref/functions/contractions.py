@@ -157,17 +157,6 @@ def linalg_matmul(recording: Trace, x1: Any, x2: Any, /) -> Tracer:
     return matmul(recording, x1, x2)
 
 
-def matrix_transpose(recording: Trace, x: Any, /) -> Any:
-    """The last two axes exchanged, as an index transformation."""
-    if np.ndim(x) < 2:
-        raise ShapeError(
-            f"Input array must be at least 2-dimensional, but it is {np.ndim(x)}",
-            user_frame()[0],
-            "x[None, :] for a row",
-        )
-    return np.swapaxes(x, -1, -2)
-
-
 def tensordot(recording: Trace, a: Any, b: Any, axes: Any = 2) -> Any:
     """``np.tensordot``: both operands as matrices, one product."""
     left = array(recording, a)
@@ -233,12 +222,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.outer: outer,
     np.kron: kron,
     np.tensordot: tensordot,
-    np.matrix_transpose: matrix_transpose,
     np.linalg.matmul: linalg_matmul,
     np.linalg.vecdot: linalg_vecdot,
     np.linalg.outer: linalg_outer,
     np.linalg.tensordot: lambda recording, x1, x2, /, *, axes=2: tensordot(recording, x1, x2, axes),
-    np.linalg.matrix_transpose: matrix_transpose,
 }
 
 METHODS_OF_FAMILY: dict[str, Callable[..., Any]] = {"dot": dot}

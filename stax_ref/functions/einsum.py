@@ -160,17 +160,14 @@ def _path(text: str, values: Sequence[Any], optimize: Any) -> list[tuple[int, ..
 
 
 def _diagonal(term: _Term) -> _Term:
-    """Every repeated label once: the diagonal of its two axes, each ``n + 1`` elements on."""
+    """Every repeated label once: the diagonal of its two axes, as a view."""
     for label in dict.fromkeys(term.labels):
         while term.labels.count(label) > 1:
             first = term.labels.index(label)
             second = term.labels.index(label, first + 1)
-            rest = [k for k in range(len(term.labels)) if k not in (first, second)]
-            array = np.transpose(term.array, (*rest, first, second))
-            extent = array.shape[-1]
-            rows = array.reshape(*array.shape[:-2], extent * extent)
-            labels = (*(term.labels[k] for k in rest), label)
-            term = _Term(rows[..., :: extent + 1], labels)
+            rest = [entry for k, entry in enumerate(term.labels) if k not in (first, second)]
+            array: Any = np.diagonal(term.array, axis1=first, axis2=second)
+            term = _Term(array, (*rest, label))
     return term
 
 
