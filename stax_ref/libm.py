@@ -43,6 +43,16 @@ SYMBOLS: dict[str, tuple[str, int]] = {
 }
 """Per operation of ``ops.OPS``: the C function of doubles and its number of arguments."""
 
+ULP: dict[str, float] = {
+    **dict.fromkeys("sin cos tan arcsin arccos arctan arctan2 exp2 expm1 log2 log1p".split(), 1.0),
+    **dict.fromkeys("hypot erf power".split(), 1.0),
+    **dict.fromkeys("sinh cosh arcsinh arccosh arctanh log10".split(), 2.0),
+    "cbrt": 4.0,
+    "sigmoid": 4.0,
+}
+"""Largest error of a function of doubles in ulp, as the manual of the GNU C library states it for
+x86-64 (Errors in Math Functions). ``sigmoid`` is counted here too: exp, a sum and a quotient."""
+
 _LIBRARIES = (None, "libm.so.6", "libm.so", "libm.dylib")
 """Where the functions are looked for: in this process first, as a kernel's linker does."""
 

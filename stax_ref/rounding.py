@@ -2,7 +2,7 @@
 
 Takes a graph and concrete arguments; gives one bound per output element. Holds an evaluator that
 keeps, beside NumPy's own value, an interval that contains the planned value, and the rules of
-reductions and of external calls. Not here: the rules of elementwise operations (``interval``);
+reductions and of external calls. Not here: the rules of elementwise operations (``enclosures``);
 comparing (``ladder``); the planned evaluation, of which nothing is called, so that a mistake in it
 cannot widen the bound that is meant to find it (``interpret``).
 
@@ -26,26 +26,23 @@ import numpy as np
 from .assemble import ASSEMBLED
 from .compose import VIEWS
 from .dtypes import BOOL, F64
+from .enclosures import cast, pointwise, power, where
 from .evaluate import numpy_equation
 from .graph import Eqn, Graph, Literal
 from .index import c_strides
 from .interval import (
     EXACT_INTEGERS,
     Interval,
-    cast,
     corners,
     each,
     hull,
     known,
     narrow,
     open_zero,
-    pointwise,
-    power,
     size,
     tiniest,
     unit,
     unknown,
-    where,
     wide,
 )
 from .ops import accumulator_dtype, planned_order, reduction_depth
@@ -125,7 +122,7 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
         return where(*args)
     if op == "cast":
         return cast(args[0], dtype)
-    if op == "power":
+    if op == "power" and len(args) == 1:
         return power(args[0], eqn.param("exponent"))
     return pointwise(op, args, dtype)
 

@@ -16,11 +16,12 @@ import pytest
 
 from stax_ref import elementary, interpret, ops
 from stax_ref.config import Config
+from stax_ref.enclosures import cast, pointwise, power, where
 from stax_ref.errors import InvariantError
 from stax_ref.evaluate import run_graph
 from stax_ref.graph import Eqn, Graph, Input, Value
 from stax_ref.interpret import Recording, run_nodes
-from stax_ref.interval import Interval, cast, pointwise, power, where
+from stax_ref.interval import Interval
 from stax_ref.lower import lower
 from stax_ref.rounding import error_bounds
 from stax_ref.trace import trace
@@ -374,8 +375,8 @@ def test_scalars_empty_and_zero_dimensional_arguments():
 
 def test_an_operation_without_a_rule_is_refused():
     value, out = (Value(name, (2,), np.dtype(np.float64)) for name in ("x", "y"))
-    graph = Graph("f", (Input(value, "array"),), (Eqn(out, "cbrt", (value,)),), (out,))
-    with pytest.raises(InvariantError, match="cbrt"):
+    graph = Graph("f", (Input(value, "array"),), (Eqn(out, "sinc", (value,)),), (out,))
+    with pytest.raises(InvariantError, match="sinc"):
         error_bounds(graph, [np.ones(2)])
 
 
@@ -392,7 +393,9 @@ INTEGER = "add subtract multiply maximum minimum floor_divide remainder less equ
 def intervals(rng, dtype, count=4000):
     """Intervals, some of them points or without limits, and three points of each."""
     if np.dtype(dtype).kind == "f":
-        pool = np.concatenate([rng.normal(size=40), HARD, [1, -1, 2, -3, 1e30]]).astype(dtype)
+        pool = np.concatenate([rng.normal(size=40), HARD, [1, -1, 2, -3, 1e30]])
+        with np.errstate(over="ignore"):
+            pool = pool.astype(dtype)
     else:
         info = np.iinfo(dtype)
         pool = np.r_[rng.integers(-20, 20, 40), info.min, info.max, 2**30, 0, 1, -1].astype(dtype)
