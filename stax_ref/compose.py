@@ -395,6 +395,14 @@ def _diagonal_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices
     return tuple(places[k] if k in places else next(kept) for k in range(len(shape)))
 
 
+def _windows_index(eqn: Eqn, shape: tuple[int, ...], index: Indices) -> Indices:
+    """A place in the array is where the window starts plus the offset inside it."""
+    source = list(index[: len(shape)])
+    for axis, offset in zip(eqn.param("axes"), index[len(shape) :], strict=True):
+        source[axis] = source[axis] + offset
+    return tuple(source)
+
+
 VIEWS: dict[str, Callable[[Eqn, tuple[int, ...], Indices], Indices]] = {
     "getitem": _getitem_index,
     "transpose": _transpose_index,
@@ -404,4 +412,5 @@ VIEWS: dict[str, Callable[[Eqn, tuple[int, ...], Indices], Indices]] = {
     "repeat": _repeat_index,
     "tile": _tile_index,
     "diagonal": _diagonal_index,
+    "windows": _windows_index,
 }

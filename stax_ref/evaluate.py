@@ -114,6 +114,11 @@ def _diagonal(eqn: Eqn, args: list[Any]) -> Any:
     return view
 
 
+def _windows(eqn: Eqn, args: list[Any]) -> Any:
+    axes, extents = eqn.param("axes"), eqn.out.shape[args[0].ndim :]
+    return np.lib.stride_tricks.sliding_window_view(args[0], extents, axes)
+
+
 def _iota(eqn: Eqn, args: list[Any]) -> Any:
     count = np.arange(eqn.out.shape[0], dtype=np.int64)
     return (count * eqn.param("step") + eqn.param("start")).astype(eqn.out.dtype)
@@ -127,6 +132,7 @@ _ASSEMBLED: dict[str, Callable[[Eqn, list[Any]], Any]] = {
     "repeat": lambda eqn, args: np.repeat(args[0], eqn.param("repeats"), eqn.param("axis")),
     "tile": _tile,
     "diagonal": _diagonal,
+    "windows": _windows,
     "iota": _iota,
 }
 """Equations that are no call of a NumPy function with the same parameters."""

@@ -9,6 +9,7 @@ the call. Not here: what each NumPy function becomes (``namespace``), the run it
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -252,6 +253,12 @@ class Tracer:
         return repr(self) if not spec else str(self._refuse_value(f"formatting with {spec!r}"))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if sys._getframe(1).f_code.co_name == "as_strided":  # NumPy dispatches it to nobody
+            raise UnsupportedOperation(
+                "as_strided lays strides over memory, and a traced array has none",
+                user_frame()[0],
+                "slices, or np.lib.stride_tricks.sliding_window_view",
+            )
         return self._refuse_value("np.asarray()")
 
     def item(self, *args: Any) -> Any:

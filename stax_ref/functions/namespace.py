@@ -28,6 +28,7 @@ from . import (
     reductions,
     statistics,
     ufuncs,
+    windows,
 )
 from .creation import full_like, like
 from .elementwise import cast
@@ -127,6 +128,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **padding.FUNCTIONS,
     **indexing.FUNCTIONS,
     **differences.FUNCTIONS,
+    **windows.FUNCTIONS,
 }
 
 
