@@ -10,6 +10,7 @@ import collections
 import enum
 import functools
 import itertools
+import random
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -331,6 +332,64 @@ def test_a_captured_array_that_is_returned_is_read_at_each_call():
         for k in range(4):
             held[0] = k
             same(jitted(Y), f(Y))
+
+
+# random trees -------------------------------------------------------------------------------------
+def random_value(rng, depth=0):
+    """A leaf, a static value or a container of random values, each leaf unlike the others."""
+    kind = rng.randrange(7 if depth < 4 else 3)
+    if kind == 0:
+        shape = tuple(rng.randrange(4) for _ in range(rng.randrange(3)))
+        dtype = rng.choice([np.float32, np.float64, np.int32, np.int64])
+        return (np.arange(np.prod(shape, dtype=int)).reshape(shape) + rng.randrange(99)).astype(
+            dtype
+        )
+    if kind == 1:
+        return rng.choice([rng.randrange(100), rng.random(), True])
+    if kind == 2:
+        return rng.choice(["text", None, Mode.HARD, b"bytes", np.float32, (), [], {}])
+    inside = [random_value(rng, depth + 1) for _ in range(rng.randrange(4))]
+    pair = (inside + [1, 2.0])[:2]
+    keys = rng.sample(
+        ["a", "b", 1, True, None, (1, "c"), Mode.SOFT][rng.randrange(2) :], len(inside)
+    )
+    return rng.choice(
+        [
+            tuple(inside),
+            inside,
+            dict(zip(keys, inside, strict=True)),
+            collections.OrderedDict(zip(keys, inside, strict=True)),
+            Point(*pair),
+            Slots(*pair),
+            Registered(inside, "tag"),
+        ]
+    )
+
+
+def doubled(value):
+    """Every leaf twice as large, in containers like the given ones."""
+    container = container_of(type(value))
+    if container is not None:
+        state, entries = container.open(value)
+        return container.close(type(value), state, [doubled(entry) for entry in entries])
+    if isinstance(value, (str, bytes, enum.Enum, type)) or value is None:
+        return value
+    return value * 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_random_trees(backend):
+    rng, leaves = random.Random(7), 0
+    for _ in range(100 if backend == "ref" else 15):
+        value = {"whole": random_value(rng), "more": [random_value(rng, 1), random_value(rng, 1)]}
+        jitted = stax.jit(doubled, backend=backend)
+        expected = doubled(value)
+        for _ in range(2):
+            same(jitted(value), expected)
+        graph = jitted.trace(value).graph
+        leaves = max(leaves, len(graph.inputs))
+        assert len(tree.leaves_of(graph.arguments[0], value)) == len(graph.inputs)
+    assert leaves > 10
 
 
 # specialisation -----------------------------------------------------------------------------------
