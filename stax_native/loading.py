@@ -60,7 +60,7 @@ class NativeProgram:
         self.plan = plan
         self.source = source
         self.program = program
-        self.is_direct = is_flat(plan.structure) and not any(plan.weak)
+        self.is_direct = is_flat(plan.structure) and not any(plan.weak) and not plan.written
 
     def __call__(self, *arguments: Any) -> Any:
         """Run on positional arguments that match the plan's inputs.
@@ -72,6 +72,18 @@ class NativeProgram:
             raise BackendError("the arguments are not what this program was compiled for")
         result = self.program.run(arguments)
         return result if self.is_direct else self.finish(result)
+
+    def outputs(self, *arguments: Any) -> tuple[np.ndarray, ...]:
+        """Every output as an array, in the order of the plan; arguments as for a call."""
+        if not self.program.matches(arguments):
+            raise BackendError("the arguments are not what this program was compiled for")
+        result = self.program.run(arguments)
+        found = result if isinstance(result, tuple) else (result,)
+        names = self.plan.outputs
+        return tuple(
+            np.asarray(out, dtype=self.plan.buffer(name).dtype)
+            for out, name in zip(found, names, strict=True)
+        )
 
     def finish(self, result: Any) -> Any:
         """What the user's function returns, from what the runtime's program returned."""
@@ -103,7 +115,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
         tuple(arena),
         end,
         tuple(_steps(plan, source, library, numbers)),
-        plan.structure == LEAF,
+        plan.structure == LEAF and not plan.written,
     )
     program.on_flag = report_flags
     return NativeProgram(plan, source, program)

@@ -36,6 +36,7 @@ class Call(NamedTuple):
         specs: per leaf what a program depends on: ``("array", shape, dtype, strides)`` or
             ``("scalar", type)``.
         leaves: what a program is called with.
+        passed: the same as the caller passed them, before byte order and alignment were mended.
     """
 
     names: tuple[str, ...]
@@ -43,6 +44,7 @@ class Call(NamedTuple):
     trees: tuple[Tree, ...]
     specs: tuple[tuple[Any, ...], ...]
     leaves: list[Any]
+    passed: list[Any]
 
     @property
     def functions(self) -> tuple[Any, ...]:
@@ -146,6 +148,7 @@ class Signature:
         trees: list[Tree] = []
         specs: list[tuple[Any, ...]] = []
         leaves: list[Any] = []
+        passed: list[Any] = []
         for name, value in zip(names, values, strict=True):
             if isinstance(value, _Default):
                 trees.append(Static(_DEFAULT, value.value))
@@ -157,7 +160,8 @@ class Signature:
                 plain = _plain(leaf)
                 specs.append(_spec(plain, name, shape, k))
                 leaves.append(plain)
-        return Call(tuple(names), positional, tuple(trees), tuple(specs), leaves)
+            passed += raw
+        return Call(tuple(names), positional, tuple(trees), tuple(specs), leaves, passed)
 
     def _ordered(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]

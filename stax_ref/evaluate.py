@@ -55,6 +55,8 @@ def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
         return params["call"].results(args)[params["result"]]
     if eqn.op == "cast":
         return np.asarray(args[0]).astype(eqn.out.dtype)
+    if eqn.op == "bitcast":
+        return np.asarray(args[0]).view(eqn.out.dtype)
     if eqn.op == "power" and "exponent" in params:
         return np.power(args[0], params["exponent"])
     if eqn.op == "getitem":
@@ -75,6 +77,9 @@ def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
 def _put(eqn: Eqn, args: list[Any]) -> Any:
     """NumPy's assignment into a copy, through the view."""
     whole = np.array(args[0], order="C")
+    if eqn.param("view") == "getitem":
+        whole[tuple(_slice(entry) for entry in eqn.param("index"))] = args[1]
+        return whole
     part = Value("part", eqn.param("part"), eqn.out.dtype)
     numpy_equation(replace(eqn, op=eqn.param("view"), out=part), [whole])[...] = args[1]
     return whole

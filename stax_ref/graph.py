@@ -115,7 +115,9 @@ class Graph:
     """Inputs, equations in program order and outputs.
 
     ``structure`` is the tree of the result, with the outputs as leaves; ``arguments`` are the trees
-    of the arguments, with the inputs that are not captured as leaves.
+    of the arguments, with the inputs that are not captured as leaves. ``written`` are the numbers
+    of the inputs that the function writes into: what they hold at its end are the last outputs,
+    which are no leaves of the result.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Graph:
     outputs: tuple[Value, ...]
     structure: Tree = LEAF
     arguments: tuple[Tree, ...] = ()
+    written: tuple[int, ...] = ()
 
     def check(self) -> None:
         """Every operand is defined before its use and every name is defined once.
@@ -156,6 +159,11 @@ class Graph:
         names = [out.name for out in self.outputs]
         flat = is_flat(self.structure) and names
         outs = ", ".join(names) if flat else tree_text(self.structure, iter(names))
+        if self.written:
+            kept = len(names) - len(self.written)
+            outs = tree_text(self.structure, iter(names[:kept]))
+            into = zip(self.written, names[kept:], strict=True)
+            outs += "".join(f"; {self.inputs[n].value.name}[...] = {name}" for n, name in into)
         lines = [f"graph {self.name}({', '.join(heads)}) -> {outs}"]
         width = max((len(str(eqn)) for eqn in self.eqns), default=0)
         for eqn in self.eqns:

@@ -495,6 +495,7 @@ class _PointNest:
 
 def wrap(plan: Plan, outputs: Sequence[np.ndarray]) -> Any:
     """Outputs as the user's function returned them; 0-d arrays as NumPy scalars."""
+    outputs = outputs[: len(outputs) - len(plan.written)]
     values: list[Any] = [out[()] if out.ndim == 0 else out for out in outputs]
-    values = [v.item() if weak else v for v, weak in zip(values, plan.weak, strict=True)]
+    values = [v.item() if weak else v for v, weak in zip(values, plan.weak, strict=False)]
     return tree.put_together(plan.structure, iter(values))

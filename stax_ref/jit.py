@@ -141,7 +141,7 @@ class Jitted:
             assert self._signature is not None
             key = call.key(len(args), self._signature.ordered(kwargs))
             self._remember(executable, guards, key, flat)
-        return executable.run(call.leaves)
+        return executable.run(call.leaves, call.passed)
 
     def _structure(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -169,7 +169,7 @@ class Jitted:
         """
         loaded = executable.loaded
         program = getattr(loaded, "program", None)
-        if program is None or not hasattr(self._call, "add"):
+        if program is None or executable.plan.written or not hasattr(self._call, "add"):
             return
         dispatcher = self._call
         if not flat or not loaded.is_direct:

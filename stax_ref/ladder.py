@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from . import tree
 from .compile import Program
 from .errors import InvariantError
 from .evaluate import run_graph
@@ -145,10 +144,7 @@ def run_native(
     """A native program, external calls fed from the recording; outputs as arrays."""
     loading = importlib.import_module("stax_native.loading")
     with loading.recorded_externs(recording.externs):
-        result = executable.run(arguments)
-    outputs = tree.leaves_of(executable.plan.structure, result)
-    dtypes = [executable.plan.buffer(name).dtype for name in executable.plan.outputs]
-    return tuple(np.asarray(o, dtype=d) for o, d in zip(outputs, dtypes, strict=True))
+        return tuple(executable.outputs(arguments))
 
 
 def iterations(program: Program) -> int:

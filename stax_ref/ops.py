@@ -175,6 +175,7 @@ _TABLE: tuple[Op, ...] = (
     Op("power", "libm", 2, meaning.power, "a to the b; integers wrap, b < 0: flag 8", "iuf", True),
     *(_libm(name, arity) for name, (_, arity) in libm.SYMBOLS.items() if name != "power"),
     Op("where", "select", 3, np.where, "b where a is true, else c", "biuf"),
+    Op("bitcast", "cast", 1, np.copy, "the same bits as a dtype of the same size", "iuf"),
     Op("cast", "cast", 1, np.copy, "a converted to the dtype of the result, as astype", "biuf"),
 )
 
@@ -192,6 +193,8 @@ def apply(name: str, args: tuple[Any, ...], dtype: np.dtype) -> Any:
     Returns:
         an array or NumPy scalar of ``dtype``.
     """
+    if name == "bitcast":
+        return np.asarray(args[0]).view(dtype)
     if name == "cast":
         return cast(args[0], dtype)
     return OPS[name].numpy(*args)

@@ -54,7 +54,8 @@ class Instruction:
 
     ``op`` is ``guard`` (shapes, dtypes and strides of inputs), ``arena`` (with ``nbytes``),
     ``slot`` (a buffer inside the arena), ``allocate`` (an output), ``launch`` (kernels of one
-    launch), ``call`` (an external call), ``free`` or ``return``.
+    launch), ``call`` (an external call), ``free``, ``commit`` (what an argument holds at the end is
+    copied into it, after all flags were read) or ``return``.
     """
 
     op: str
@@ -73,6 +74,8 @@ class Plan:
         buffers: every buffer.
         outputs: names of the buffers the caller gets.
         structure: the tree of the result, with the outputs as leaves.
+        written: numbers of the inputs that the caller gets back changed: the last outputs are
+            copied into them after the flags of all kernels were read.
         weak: per output, True when NumPy would return a Python scalar.
         steps: kernels and external calls in order.
         slots: storage of every computed buffer.
@@ -85,6 +88,7 @@ class Plan:
     buffers: tuple[Buffer, ...]
     outputs: tuple[str, ...]
     structure: Tree
+    written: tuple[int, ...]
     weak: tuple[bool, ...]
     steps: tuple[Step, ...]
     slots: tuple[Slot, ...]
@@ -199,6 +203,8 @@ class Plan:
             step = next(s for s in self.steps if isinstance(s, Extern) and s.name == names[0])
             arrays = ", ".join((*map(self._operand_text, step.operands), *step.buffers))
             return [f"call({step.name!r}, {arrays})  # {step.text}"]
+        if op == "commit":
+            return [f"{names[0]}[...] = {names[1]}"]
         if op == "free":
             return [f"del {', '.join(names)}"]
         return [f"return ({''.join(f'{name}, ' for name in names).rstrip()})"]
@@ -255,10 +261,11 @@ def plan(graph: Graph, lowered: Lowered, steps: Sequence[Step], slots: Sequence[
         lowered.buffers,
         lowered.outputs,
         graph.structure,
+        graph.written,
         tuple(out.weak for out in graph.outputs),
         tuple(steps),
         tuple(slots),
-        _wrapper(inputs, lowered.buffers, lowered.outputs, steps, slots),
+        _wrapper(inputs, lowered.buffers, lowered.outputs, steps, slots, graph.written),
     )
 
 
@@ -268,6 +275,7 @@ def _wrapper(
     outputs: Sequence[str],
     steps: Sequence[Step],
     slots: Sequence[Slot],
+    written: Sequence[int],
 ) -> tuple[Instruction, ...]:
     """Neighbouring kernels are one launch; buffers appear before it and go after their last use."""
     instructions = [Instruction("guard", tuple(input_buffers))]
@@ -293,7 +301,10 @@ def _wrapper(
         gone = tuple(name for name in names if last[name] == number and name not in outputs)
         if gone:
             instructions.append(Instruction("free", gone))
-    instructions.append(Instruction("return", tuple(outputs)))
+    kept = len(outputs) - len(written)
+    for number, name in zip(written, outputs[kept:], strict=True):
+        instructions.append(Instruction("commit", (input_buffers[number], name)))
+    instructions.append(Instruction("return", tuple(outputs[:kept])))
     return tuple(instructions)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from . import arguments as given
 from .compile import Program, compile_graph
 from .config import Config
-from .errors import BackendError, FailedCall, InvariantError
+from .errors import BackendError, ConfigError, FailedCall, InvariantError
 from .evaluate import run_graph
 from .graph import Graph
 from .interpret import Recording, run_nests, wrap
@@ -83,23 +83,67 @@ class Executable:
             raise BackendError("the arguments are not what this program was compiled for")
         return self.run(leaves)
 
-    def run(self, leaves: Sequence[Any]) -> Any:
+    def run(self, leaves: Sequence[Any], passed: Sequence[Any] = ()) -> Any:
         """Run it on the leaves of its arguments: native arrays and Python numbers, in order.
+
+        Args:
+            leaves: what the kernels read.
+            passed: what the caller gets back changed where the function writes; the leaves when
+                left out.
 
         Raises:
             BackendError: they are not of the types it was compiled for.
         """
+        plan, targets = self.plan, passed or leaves
+        if plan.written:
+            check_targets(plan, targets)
         try:
-            return self._run(leaves)
+            if self.loaded is not None and not plan.written:
+                return self.loaded(*leaves)
+            outputs = self.outputs(leaves)
         except FailedCall as failure:
             raise_as_numpy(self.program.graph, leaves, failure)
+        kept = len(outputs) - len(plan.written)
+        for number, output in zip(plan.written, outputs[kept:], strict=True):
+            targets[number][...] = output
+        return wrap(plan, outputs)
 
-    def _run(self, leaves: Sequence[Any]) -> Any:
+    def outputs(self, leaves: Sequence[Any]) -> Sequence[np.ndarray]:
+        """Every output as an array, what written arguments hold last; nothing is written yet.
+
+        Raises:
+            FailedCall: the kernels raised a flag.
+        """
         if self.loaded is not None:
-            return self.loaded(*leaves)
+            outputs: Sequence[np.ndarray] = self.loaded.outputs(*leaves)
+            return outputs
         if not _fits(self.plan, leaves):
             raise BackendError("the arguments are not what this program was compiled for")
         return run_reference(self.plan, leaves)
+
+
+def check_targets(plan: Plan, arrays: Sequence[Any]) -> None:
+    """Arguments that are written can be, and no other argument shares their memory.
+
+    Raises:
+        ValueError: as NumPy's, one is read-only.
+        ConfigError: two share memory; NumPy would let one see the other change.
+    """
+    for number in plan.written:
+        target, name = arrays[number], plan.inputs[number].value.name
+        if not target.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+        for other, array in enumerate(arrays):
+            if (
+                other != number
+                and isinstance(array, np.ndarray)
+                and np.shares_memory(target, array)
+            ):
+                raise ConfigError(
+                    f"the function writes into its argument {name}, which shares memory with "
+                    f"{plan.inputs[other].value.name}",
+                    instead="a copy of one of them",
+                )
 
 
 def raise_as_numpy(graph: Graph, arguments: Sequence[Any], failure: FailedCall) -> NoReturn:
@@ -132,13 +176,13 @@ def _fits(plan: Plan, arguments: Sequence[Any]) -> bool:
     )
 
 
-def run_reference(plan: Plan, arguments: Sequence[Any]) -> Any:
-    """The interpreter as a backend: whole-array kernels, outputs as the user's function gives."""
+def run_reference(plan: Plan, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+    """The interpreter as a backend: whole-array kernels, every output as an array."""
     recording = Recording()
     full = [*arguments, *(e.array for e in plan.inputs if e.kind == "captured")]
     outputs = run_nests(plan, full, recording)
     report_flags(recording.flags)
-    return wrap(plan, outputs)
+    return outputs
 
 
 def report_flags(flags: int) -> None:

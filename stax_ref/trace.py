@@ -19,6 +19,7 @@ from . import dtypes, tree
 from .containers import container_of
 from .errors import TraceError, Where
 from .graph import Graph, Literal, Operand, Value, simplify
+from .intercept import creating
 from .statics import is_function, is_static, static
 from .tracer import Trace, Tracer
 from .tree import LEAF, Tree, Unfit
@@ -70,7 +71,8 @@ def trace(
         for (parameter, spec), value in zip(parameters, given, strict=True)
         if spec[0] == "tree"
     ]
-    result = function(*given)
+    with creating(recording):
+        result = function(*given)
     recording.finish()
     for container in containers:
         _unchanged(*container, place)
@@ -178,13 +180,20 @@ def _graph(
     outputs: tuple[Value, ...],
     structure: Tree,
 ) -> Graph:
+    written = recording.written()
+    outputs = (*outputs, *(value for _, value in written))
+    used = {a.name for eqn in recording.eqns for a in eqn.args if isinstance(a, Value)}
+    used |= {out.name for out in outputs}
     inputs = tuple(
-        replace(entry, bounds=recording.bounds.get(entry.value.name)) for entry in recording.inputs
+        replace(entry, bounds=recording.bounds.get(entry.value.name))
+        for entry in recording.inputs
+        if entry.kind != "captured" or entry.value.name in used
     )
     arguments = tuple(
         spec[1] if spec[0] == "tree" else LEAF for _, spec in parameters if spec[0] != "static"
     )
-    return Graph(recording.name, inputs, tuple(recording.eqns), outputs, structure, arguments)
+    eqns, into = tuple(recording.eqns), tuple(number for number, _ in written)
+    return Graph(recording.name, inputs, eqns, outputs, structure, arguments, into)
 
 
 def _named(recording: Trace, graph: Graph) -> Graph:

@@ -8,6 +8,7 @@ the call. Not here: what each NumPy function becomes (``namespace``), the run it
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .cells import SEEN_THROUGH, Cell, Path, current, known_view
 from .errors import (
     DtypeError,
     TraceError,
@@ -26,6 +28,7 @@ from .errors import (
     user_frame,
 )
 from .graph import Eqn, Input, Operand, Params, Value, literal
+from .index import c_strides
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
@@ -43,13 +46,42 @@ class Trace:
         self.names: dict[str, str] = {}
         self.bounds: dict[str, tuple[int, int]] = {}
         self.affine: dict[str, tuple[str, int, int]] = {}
+        self.made: dict[str, Eqn] = {}
+        self._strides: dict[str, tuple[int, ...]] = {}
+        self._arguments: list[tuple[int, Tracer]] = []
         self._captured: dict[int, tuple[Tracer, np.ndarray, np.ndarray | None, Where]] = {}
 
     def input(self, kind: str, value: Value, strides: tuple[int, ...] | None = None) -> Tracer:
         """Add an input and return the tracer that stands for it."""
         value = replace(value, name=f"%{len(self.inputs)}i")
         self.inputs.append(Input(value, kind, strides))
-        return Tracer(self, value)
+        tracer = Tracer(self, value)
+        if kind == "array":
+            self._strides[value.name] = c_strides(value.shape) if strides is None else strides
+            self._arguments.append((len(self.inputs) - 1, tracer))
+        return tracer
+
+    def written(self) -> list[tuple[int, Value]]:
+        """Inputs that the function wrote into, and what they hold at its end."""
+        pairs = [(number, tracer._value) for number, tracer in self._arguments]
+        return [(n, value) for n, value in pairs if value != self.inputs[n].value]
+
+    def strides_of(self, name: str) -> tuple[int, ...] | None:
+        """Strides that NumPy's own array of this value has, in elements; None when not known.
+
+        A result of arrays in C order is in C order; of others NumPy keeps an order of its own.
+        """
+        if name in self._strides:
+            return self._strides[name]
+        eqn = self.made.get(name)
+        if eqn is None:
+            return None
+        sources = [a for a in eqn.args if isinstance(a, Value) and a.shape]
+        plain = all(self.strides_of(a.name) == c_strides(a.shape) for a in sources)
+        found = c_strides(eqn.out.shape) if plain and eqn.op not in SEEN_THROUGH else None
+        if found is not None:
+            self._strides[name] = found
+        return found
 
     def captured(self, array: np.ndarray, where: Where) -> Tracer:
         """An array the function found outside its arguments: an input re-read at each call."""
@@ -109,13 +141,16 @@ class Trace:
         out = Value(f"%{len(self.eqns)}", tuple(shape), dtype, weak)
         packed: Params = tuple(params.items())
         self.eqns.append(Eqn(out, op, tuple(args), packed, where))
+        self.made[out.name] = self.eqns[-1]
         return Tracer(self, out)
 
     def name_locals(self, frame_locals: Mapping[str, object]) -> None:
         """Give values the names of the user's variables that hold them; the first name stays."""
         for name, held in frame_locals.items():
             if isinstance(held, Tracer) and held._trace is self and _NAME.match(name):
-                self.names.setdefault(held._value.name, name)
+                value = held._newest()
+                if value is not None:
+                    self.names.setdefault(value.name, name)
 
     def limit(self, value: Value, low: int, high: int) -> None:
         """Remember that a weak integer must fit a dtype (NEP 50, OverflowError at the call).
@@ -157,32 +192,58 @@ def element_strides(array: np.ndarray) -> tuple[int, ...] | None:
 class Tracer:
     """Stands for an array while the function is traced. NumPy hands it every call."""
 
-    __slots__ = ("_trace", "_value")
+    __slots__ = ("_cell", "_path", "_seen", "_trace")
     __array_priority__ = 1000.0
 
-    def __init__(self, trace: Trace, value: Value) -> None:
+    def __init__(self, trace: Trace, value: Value | None, known: np.ndarray | None = None) -> None:
         self._trace = trace
-        self._value = value
+        self._cell = Cell(value, known)
+        self._path: Path = ()
+        self._seen: tuple[int, Value | None] = (0, value)
+
+    @property
+    def _value(self) -> Value:
+        """What the array holds now, as a value of the graph."""
+        version, value = self._seen
+        if value is None or version != self._cell.version:
+            value = current(self._trace, self._cell, self._path)
+            self._seen = (self._cell.version, value)
+        return value
+
+    def _newest(self) -> Value | None:
+        """The value if it is recorded already and up to date."""
+        version, value = self._seen
+        return value if version == self._cell.version else None
+
+    @property
+    def _known(self) -> np.ndarray | None:
+        """The content while it is known, as a view of the cell's own array."""
+        return known_view(self._cell, self._path)
+
+    @property
+    def _type(self) -> np.ndarray | Value:
+        known = self._known
+        return self._value if known is None else known
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape, a tuple of ints known while tracing."""
-        return self._value.shape
+        return self._type.shape
 
     @property
     def dtype(self) -> np.dtype:
         """NumPy dtype."""
-        return self._value.dtype
+        return self._type.dtype
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self._value.shape)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self._value.shape, dtype=np.int64))
+        return int(np.prod(self.shape, dtype=np.int64))
 
     @property
     def itemsize(self) -> int:
@@ -200,7 +261,8 @@ class Tracer:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"Tracer({self._value.type_text})"
+        known = self._known
+        return f"Tracer({self._value.type_text})" if known is None else f"Tracer({known!r})"
 
     # NumPy's protocols ---------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -220,6 +282,8 @@ class Tracer:
 
     # what needs a value --------------------------------------------------------------------------
     def __bool__(self) -> bool:
+        if self._known is not None:
+            return bool(self._known)
         raise ValueDependent(
             "a branch needs the value of a traced array",
             user_frame()[0],
@@ -227,7 +291,11 @@ class Tracer:
             "stax.jit(static_argnames=...)",
         )
 
-    def _refuse_value(self, call: str) -> Any:
+    def _content(self, call: str) -> Any:
+        """The content of a known array; refused for a traced one."""
+        known = self._known
+        if known is not None:
+            return known[()]
         raise ValueDependent(
             f"{call} needs the value of a traced array",
             user_frame()[0],
@@ -235,41 +303,47 @@ class Tracer:
         )
 
     def __float__(self) -> float:
-        return self._refuse_value("float()")  # type: ignore[no-any-return]
+        return float(self._content("float()"))
 
     def __int__(self) -> int:
-        return self._refuse_value("int()")  # type: ignore[no-any-return]
+        return int(self._content("int()"))
 
     def __index__(self) -> int:
-        return self._refuse_value("an index")  # type: ignore[no-any-return]
+        return operator.index(self._content("an index"))
 
     def __complex__(self) -> complex:
-        return self._refuse_value("complex()")  # type: ignore[no-any-return]
+        return complex(self._content("complex()"))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return self._refuse_value("round()")
+        return round(self._content("round()"), digits)
 
     def __format__(self, spec: str) -> str:
-        return repr(self) if not spec else str(self._refuse_value(f"formatting with {spec!r}"))
+        if not spec and self._known is None:
+            return repr(self)
+        return format(self._content(f"formatting with {spec!r}"), spec)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        if sys._getframe(1).f_code.co_name == "as_strided":  # NumPy dispatches it to nobody
+        if (
+            self._known is None and sys._getframe(1).f_code.co_name == "as_strided"
+        ):  # NumPy dispatches it to nobody
             raise UnsupportedOperation(
                 "as_strided lays strides over memory, and a traced array has none",
                 user_frame()[0],
                 "slices, or np.lib.stride_tricks.sliding_window_view",
             )
-        return self._refuse_value("np.asarray()")
+        return np.array(self._content("np.asarray()"), dtype=dtype)
 
     def item(self, *args: Any) -> Any:
-        """Refused: the value is not known while tracing."""
-        return self._refuse_value("item()")
+        """A known element as a Python number; refused for a traced array."""
+        return self._content("item()").item(*args)
 
     def tolist(self) -> Any:
-        """Refused: the value is not known while tracing."""
-        return self._refuse_value("tolist()")
+        """A known array as a list; refused for a traced array."""
+        return self._content("tolist()").tolist()
 
     def __iter__(self) -> Any:
+        if self._known is not None:
+            return (self[k] for k in range(len(self)))
         raise ValueDependent(
             "iteration over a traced array",
             user_frame()[0],
@@ -277,6 +351,8 @@ class Tracer:
         )
 
     def __contains__(self, item: Any) -> bool:
+        if self._known is not None:
+            return item in self._known
         raise ValueDependent(
             "'in' needs the values of a traced array",
             user_frame()[0],
@@ -284,11 +360,9 @@ class Tracer:
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise UnsupportedOperation(
-            "assignment into a traced array",
-            user_frame()[0],
-            "np.where(mask, new, old), or compute the parts and combine them",
-        )
+        from .functions import assign
+
+        assign.setitem(self, key, value)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -307,11 +381,18 @@ class Tracer:
         raise AttributeError(f"a NumPy array has no attribute {name!r}")
 
     @property
-    def T(self) -> Tracer:
+    def T(self) -> Any:
         """Axes reversed, as an index transformation."""
         from .functions import namespace
 
-        return namespace.permute(self._trace, self)
+        return namespace.METHODS["transpose"](self)
+
+    @property
+    def mT(self) -> Any:
+        """The last two axes exchanged."""
+        from .functions import namespace
+
+        return namespace.call_function(self._trace, np.matrix_transpose, (self,), {})
 
     @property
     def real(self) -> Tracer:
@@ -325,10 +406,10 @@ class Tracer:
 
         return arithmetic.imag(self._trace, self)
 
-    def __getitem__(self, key: Any) -> Tracer:
+    def __getitem__(self, key: Any) -> Any:
         from .functions import namespace
 
-        return namespace.getitem(self, key)
+        return namespace.item(self, key)
 
     def __pow__(self, other: Any) -> Any:
         from .functions import namespace
@@ -349,7 +430,7 @@ def _operator(ufunc: Any, *operands: Any) -> Any:
     from .functions import namespace
 
     recording = next(o._trace for o in operands if isinstance(o, Tracer))
-    return namespace.call_ufunc(recording, ufunc, "__call__", operands, {}, operator=True)
+    return namespace.call_ufunc(recording, ufunc, "__call__", operands, {}, by_operator=True)
 
 
 def _binary(ufunc: Any) -> Callable[[Tracer, Any], Any]:
@@ -394,33 +475,18 @@ for _name, _ufunc in _COMPARE.items():
     setattr(Tracer, f"__{_name}__", _binary(_ufunc))
 
 
-def _in_place(symbol: str) -> Callable[[Tracer, Any], Any]:
+def _in_place(name: str) -> Callable[[Tracer, Any], Any]:
     def method(self: Tracer, other: Any) -> Any:
-        raise UnsupportedOperation(
-            f"{symbol} writes into a traced array",
-            user_frame()[0],
-            f"y = y {symbol[:-1]} value makes a new array",
-        )
+        from .functions import assign
+
+        return assign.in_place(self, getattr(self, f"__{name}__")(other), name)
 
     return method
 
 
-for _name, _symbol in {
-    "iadd": "+=",
-    "isub": "-=",
-    "imul": "*=",
-    "itruediv": "/=",
-    "ifloordiv": "//=",
-    "imod": "%=",
-    "ipow": "**=",
-    "imatmul": "@=",
-    "iand": "&=",
-    "ior": "|=",
-    "ixor": "^=",
-    "ilshift": "<<=",
-    "irshift": ">>=",
-}.items():
-    setattr(Tracer, f"__{_name}__", _in_place(_symbol))
+for _name in (*_BINARY, "pow"):
+    if _name != "divmod":
+        setattr(Tracer, f"__i{_name}__", _in_place(_name))
 for _name, _ufunc in {
     "neg": np.negative,
     "pos": np.positive,

@@ -39,6 +39,11 @@ def getitem(x: Tracer, key: Any) -> Tracer:
     return gathered(basic_item(x, rest), arrays, place)
 
 
+def is_basic(recording: Trace, given: tuple[Any, ...]) -> bool:
+    """True when a key makes a view; refuses what is no index at all."""
+    return not any(isinstance(_entry(recording, entry), Value) for entry in given)
+
+
 def _entry(recording: Trace, entry: Any) -> Any:
     """One entry of a key: basic ones as they are, index arrays as values."""
     basic = entry is None or entry is Ellipsis or isinstance(entry, slice)

@@ -7,17 +7,21 @@ recording (``tracer``), loops (``lower``).
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..cells import link
 from ..errors import UnsupportedOperation, user_frame
-from ..tracer import Trace
+from ..tracer import Trace, Tracer
 from . import (
     arithmetic,
+    assign,
     choices,
     contractions,
+    creation,
     differences,
     einsum,
     externs,
@@ -30,14 +34,15 @@ from . import (
     ufuncs,
     windows,
 )
-from .creation import full_like, like
+from .choices import where
 from .elementwise import cast
-from .indexing import getitem
-from .operands import no_options
+from .indexing import getitem, is_basic
+from .known import evaluated
+from .operands import no_options, traced
 from .powers import power
 from .reductions import OF_UFUNC, reduce_ufunc
 from .refused import refusal
-from .shapes import broadcast_to, expand_dims, permute, ravel, reshape, squeeze, swapaxes
+from .shapes import bit_view, broadcast_to, expand_dims, permute, ravel, reshape, squeeze, swapaxes
 from .ufuncs import NATIVE, UFUNCS
 
 __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
@@ -56,9 +61,16 @@ def call_ufunc(
     method: str,
     inputs: Sequence[Any],
     kwargs: dict[str, Any],
-    operator: bool = False,
+    by_operator: bool = False,
 ) -> Any:
     """One call through ``__array_ufunc__``, or of one of Python's operators."""
+    if method == "at":
+        return assign.ufunc_at(recording, ufunc, *inputs)
+    if kwargs.get("out") is not None:
+        return _into(recording, ufunc, method, inputs, kwargs)
+    known = evaluated(recording, getattr(ufunc, method), inputs, kwargs)
+    if known is not NotImplemented:
+        return known
     name = ufunc.__name__
     if method == "reduce" and name in OF_UFUNC:
         return reduce_ufunc(recording, name, *inputs, **kwargs)
@@ -72,11 +84,72 @@ def call_ufunc(
         )
     if name not in UFUNCS:
         raise _unsupported_function(f"np.{name}")
-    return ufuncs.call(recording, ufunc, inputs, kwargs, operator)
+    return ufuncs.call(recording, ufunc, inputs, kwargs, by_operator)
 
 
 def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """One call through ``__array_function__``."""
+    if func in assign.FUNCTIONS:
+        return assign.FUNCTIONS[func](recording, *args, **kwargs)
+    out = kwargs.get("out")
+    if out is not None:
+        result = call_function(recording, func, args, {**kwargs, "out": None})
+        assign.store(out, result, "same_kind", f"np.{func.__name__}")
+        return out
+    if func not in VIEWS:
+        known = evaluated(recording, func, args, kwargs)
+        if known is not NotImplemented:
+            return known
+    result = _handled(recording, func, args, kwargs)
+    if func in VIEWS:
+        _linked(result, args)
+    return result
+
+
+def _into(
+    recording: Trace, ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """A ufunc with ``out``: the result, written where the user wants it."""
+    outs = kwargs.pop("out")
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    mask = kwargs.pop("where", True) if method == "__call__" else True
+    casting = kwargs.pop("casting", "same_kind")
+    result = call_ufunc(recording, ufunc, method, inputs, kwargs)
+    results = result if isinstance(result, tuple) else (result,)
+    for out, value in zip(outs, results, strict=False):
+        if out is not None:
+            whole = value if mask is True else where(recording, mask, value, out)
+            assign.store(out, whole, casting, f"ufunc {ufunc.__name__!r}")
+    given = tuple(o if o is not None else r for o, r in zip(outs, results, strict=False))
+    return given[0] if len(results) == 1 else (*given, *results[len(given) :])
+
+
+def _linked(result: Any, args: Sequence[Any]) -> None:
+    """Let the result of a view function share the storage of its operand."""
+    source = args[0] if args else None
+    if not isinstance(source, Tracer):
+        return
+    for part in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(part, Tracer):
+            link(part, source)
+
+
+def item(x: Tracer, key: Any) -> Any:
+    """``x[key]``; a known element is a NumPy scalar, a slice shares storage."""
+    given = key if isinstance(key, tuple) else (key,)
+    if x._known is not None:
+        found = evaluated(x._trace, operator.getitem, (x, key), {})
+        scalar = isinstance(found, np.generic)
+        if scalar or (found is not NotImplemented and not is_basic(x._trace, given)):
+            return found
+    result = getitem(x, key)
+    whole = any(entry is Ellipsis for entry in given)
+    if result.ndim or whole:  # what NumPy gives as a scalar is a value of its own
+        link(result, x)
+    return result
+
+
+def _handled(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     handler = FUNCTIONS.get(func)
     if handler is None:
         module = str(func.__module__).replace("numpy", "np")
@@ -95,9 +168,9 @@ def _unsupported_function(name: str) -> UnsupportedOperation:
 
 
 def _copy(recording: Trace, x: Any, order: str = "C") -> Any:
-    """``x.copy()``: values never change, so it is the value itself."""
-    no_options("copy", {"order": order})
-    return x
+    """``x.copy()``: the same value in a cell of its own."""
+    no_options("copy", {"order": None if order in ("C", "K", "A") else order})
+    return Tracer(recording, traced(recording, x, "copy"))
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -112,9 +185,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ravel: ravel,
     np.broadcast_to: broadcast_to,
     np.copy: _copy,
-    np.zeros_like: like(0),
-    np.ones_like: like(1),
-    np.full_like: full_like,
+    **creation.FUNCTIONS,
     np.shape: lambda recording, a: a.shape,
     np.ndim: lambda recording, a: a.ndim,
     np.size: lambda recording, a: a.size,
@@ -132,9 +203,63 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def _method(handler: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args, **kwargs: handler(self._trace, self, *args, **kwargs)
+def _method(name: str, handler: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Tracer, *args: Any, **kwargs: Any) -> Any:
+        recording, out = self._trace, kwargs.pop("out", None)
+        result = NotImplemented
+        if name not in _VIEW_METHODS and name not in assign.METHODS:
+            result = evaluated(recording, _calling(name), (self, *args), kwargs)
+        if result is NotImplemented:
+            result = handler(recording, self, *args, **kwargs)
+        if name in _VIEW_METHODS:
+            _linked(result, (self,))
+        if out is None:
+            return result
+        assign.store(out, result, "same_kind", name)
+        return out
 
+    return method
+
+
+def _calling(name: str) -> Callable[..., Any]:
+    return lambda array, *args, **kwargs: getattr(array, name)(*args, **kwargs)
+
+
+VIEWS: frozenset[Any] = frozenset(
+    {
+        np.reshape,
+        np.transpose,
+        np.permute_dims,
+        np.matrix_transpose,
+        np.linalg.matrix_transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.rollaxis,
+        np.expand_dims,
+        np.squeeze,
+        np.ravel,
+        np.flip,
+        np.fliplr,
+        np.flipud,
+        np.rot90,
+        np.split,
+        np.array_split,
+        np.hsplit,
+        np.vsplit,
+        np.dsplit,
+        np.unstack,
+        np.diagonal,
+        np.broadcast_to,
+        np.atleast_1d,
+        np.atleast_2d,
+        np.atleast_3d,
+    }
+)
+"""Functions whose results share memory with their first argument."""
+
+_VIEW_METHODS = frozenset(
+    {"reshape", "transpose", "swapaxes", "squeeze", "ravel", "diagonal", "view"}
+)
 
 _HANDLERS: dict[str, Callable[..., Any]] = {
     **reductions.METHODS_OF_FAMILY,
@@ -154,6 +279,8 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     **rearrange.METHODS,
     **indexing.METHODS,
     **differences.METHODS_OF_FAMILY,
+    "view": bit_view,
+    **assign.METHODS,
 }
 
-METHODS = {name: _method(handler) for name, handler in _HANDLERS.items()}
+METHODS = {name: _method(name, handler) for name, handler in _HANDLERS.items()}

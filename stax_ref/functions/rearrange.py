@@ -148,7 +148,7 @@ def concatenate(
     """``np.concatenate``: arrays one after another, each read only in its own place."""
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
     no_options("concatenate", {"out": out, **kwargs})
-    parts = [_part(recording, entry) for entry in _sequence(arrays, "concatenate")]
+    parts = [as_part(recording, entry) for entry in _sequence(arrays, "concatenate")]
     if axis is None:
         flat = [reshape(recording, part, (-1,)) for part in parts]
         return concatenate(recording, flat, 0, dtype=dtype, casting=casting)
@@ -186,7 +186,7 @@ def _sequence(arrays: Any, what: str) -> list[Any]:
     return list(arrays)
 
 
-def _part(recording: Trace, entry: Any) -> Tracer:
+def as_part(recording: Trace, entry: Any) -> Tracer:
     """An operand as a traced array, numbers and lists included."""
     operand, _ = describe(recording, entry)
     if isinstance(operand, Value) and not operand.weak:
@@ -218,7 +218,7 @@ def _agree(first: Tracer, part: Tracer, place: int, number: int) -> None:
 
 def stack(recording: Trace, arrays: Any, axis: Any = 0, out: Any = None, **kwargs: Any) -> Tracer:
     """``np.stack``: arrays of one shape along a new axis."""
-    parts = [_part(recording, entry) for entry in _sequence(arrays, "stack")]
+    parts = [as_part(recording, entry) for entry in _sequence(arrays, "stack")]
     if any(part.shape != parts[0].shape for part in parts):
         raise ShapeError(
             "all input arrays must have the same shape", user_frame()[0], "np.broadcast_arrays"
@@ -232,7 +232,7 @@ def atleast(ndim: int) -> Callable[..., Any]:
     """``np.atleast_1d``, ``2d`` and ``3d``."""
 
     def raised(recording: Trace, entry: Any) -> Tracer:
-        x = _part(recording, entry)
+        x = as_part(recording, entry)
         have = x.shape
         if len(have) >= ndim:
             return x
@@ -267,7 +267,7 @@ def hstack(recording: Trace, tup: Any, **kwargs: Any) -> Tracer:
 
 def column_stack(recording: Trace, tup: Any) -> Tracer:
     """``np.column_stack``: vectors as columns."""
-    parts = [_part(recording, entry) for entry in _sequence(tup, "concatenate")]
+    parts = [as_part(recording, entry) for entry in _sequence(tup, "concatenate")]
     raised = [reshape(recording, p, (p.size, 1)) if p.ndim < 2 else p for p in parts]
     return concatenate(recording, raised, 1)
 
@@ -327,7 +327,7 @@ def unstack(recording: Trace, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 def broadcast_arrays(recording: Trace, *args: Any, subok: bool = False) -> tuple[Any, ...]:
     """``np.broadcast_arrays``."""
-    parts = [_part(recording, entry) for entry in args]
+    parts = [as_part(recording, entry) for entry in args]
     try:
         shape = np.broadcast_shapes(*(part.shape for part in parts))
     except ValueError as error:
@@ -343,7 +343,7 @@ def meshgrid(
     """``np.meshgrid`` in both conventions, sparse or full."""
     if indexing not in ("xy", "ij"):
         raise ShapeError("Valid values for `indexing` are 'xy' and 'ij'.", user_frame()[0])
-    parts = [_part(recording, entry) for entry in xi]
+    parts = [as_part(recording, entry) for entry in xi]
     ndim = len(parts)
     grids = []
     for k, part in enumerate(parts):

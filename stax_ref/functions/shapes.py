@@ -15,10 +15,11 @@ import numpy as np
 from ..errors import (
     IndexingError,
     ShapeError,
+    UnsupportedOperation,
     user_frame,
 )
 from ..tracer import Trace, Tracer
-from .operands import no_options, normal_axes, traced
+from .operands import carried, no_options, normal_axes, traced
 
 
 def reshape(recording: Trace, a: Any, *shape: Any, **kwargs: Any) -> Tracer:
@@ -156,3 +157,23 @@ def _normal_index(given: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, 
         else:
             index.append(int(entry) + (extent if entry < 0 else 0))
     return tuple(index)
+
+
+def bit_view(recording: Trace, a: Any, dtype: Any = None, type: Any = None) -> Tracer:
+    """``a.view(dtype)``: the same bits in a dtype of the same size."""
+    value = traced(recording, a, "view")
+    target = np.dtype(dtype) if dtype is not None else value.dtype
+    if (
+        target.itemsize != value.dtype.itemsize
+        or type is not None
+        or "b" in (target.kind + value.dtype.kind)
+    ):
+        raise UnsupportedOperation(
+            f"a view of {value.dtype} as {dtype}",
+            user_frame()[0],
+            "a numeric dtype of the same size; .astype converts values",
+        )
+    if target == value.dtype:
+        return Tracer(recording, value)
+    target = carried(target, "view")
+    return recording.record("bitcast", (value,), value.shape, target)

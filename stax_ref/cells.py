@@ -1,0 +1,195 @@
+"""cells: what traced arrays stand for while the function writes into them.
+
+Takes values and views of them; gives the value an array holds *now*. NumPy's views share memory; a
+trace has only values that never change. So a traced array is a :class:`Cell`, which holds its
+newest value, and the chain of views that leads from it to what the user sees: reading replays the
+chain on the newest value, writing puts the new part back through it, view by view. A cell may also
+hold an array that is known while tracing, which stays NumPy's until a traced value meets it. Not
+here: which functions return views, how an assignment becomes a value (``functions.assign``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import UnsupportedOperation, user_frame
+from .evaluate import numpy_equation
+from .graph import Eqn, Value, literal
+
+if TYPE_CHECKING:
+    from .tracer import Trace, Tracer
+
+Path = tuple[Eqn, ...]
+
+SEEN_THROUGH = frozenset({"getitem", "transpose", "reshape", "diagonal", "broadcast_to", "bitcast"})
+"""Equations that NumPy's views are made of."""
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """The storage that an array and its views share.
+
+    Args:
+        value: what it holds now; None while only ``known`` says so.
+        known: its content as a NumPy array, while no traced value has been written into it.
+        version: counts the writes.
+        doubtful: a reshape of it was taken that NumPy may or may not have copied.
+    """
+
+    value: Value | None
+    known: np.ndarray | None = None
+    version: int = 0
+    doubtful: bool = False
+
+
+def current(recording: Trace, cell: Cell, path: Path) -> Value:
+    """The value at the end of a path: the views replayed on what the cell holds now."""
+    if cell.value is None:
+        assert cell.known is not None
+        cell.value = recorded(recording, cell.known)
+    value = cell.value
+    for step in path:
+        value = _replayed(recording, step, value)
+    return value
+
+
+def _replayed(recording: Trace, step: Eqn, source: Value) -> Value:
+    params = dict(step.params)
+    return recording.record(step.op, (source,), step.out.shape, step.out.dtype, **params)._value
+
+
+def known_view(cell: Cell, path: Path) -> np.ndarray | None:
+    """The known content at the end of a path, as a NumPy view of the cell's array."""
+    array = cell.known
+    for step in path:
+        if array is None:
+            return None
+        if step.op == "bitcast":
+            array = array.view(step.out.dtype)
+        else:
+            array = np.asarray(numpy_equation(step, [array]))
+    return array
+
+
+def recorded(recording: Trace, array: np.ndarray) -> Value:
+    """A known array as a value: a constant or a count where it is one, otherwise its elements."""
+    where, _ = user_frame()
+    if array.size and _is_uniform(array):
+        constant = literal(array.flat[0], array.dtype)
+        return recording.record("broadcast_to", (constant,), array.shape, array.dtype)._value
+    if array.ndim == 1 and array.size > 1 and array.dtype.kind in "iu":
+        start, step = int(array[0]), int(array[1]) - int(array[0])
+        if np.array_equal(array, (start + step * np.arange(array.size)).astype(array.dtype)):
+            shape, dtype = array.shape, array.dtype
+            return recording.record("iota", (), shape, dtype, start=start, step=step)._value
+    return recording.captured(np.array(array, order="C"), where)._value
+
+
+def _is_uniform(array: np.ndarray) -> bool:
+    """Every element has the bits of the first."""
+    if array.dtype.kind != "f":
+        return bool(np.all(array == array.flat[0]))
+    bits = np.ascontiguousarray(array).view(f"u{array.itemsize}")
+    return bool(np.all(bits == bits.flat[0]))
+
+
+def chain(recording: Trace, value: Value, source: Value) -> Path | None:
+    """The views that lead from ``source`` to ``value``; None when something else does."""
+    steps: list[Eqn] = []
+    while value.name != source.name:
+        eqn = recording.made.get(value.name)
+        if eqn is None or eqn.op not in SEEN_THROUGH or not isinstance(eqn.args[0], Value):
+            return None
+        steps.append(eqn)
+        value = eqn.args[0]
+    return tuple(reversed(steps))
+
+
+def link(result: Tracer, source: Tracer) -> None:
+    """Let a result share the storage of the array it is a view of, as in NumPy."""
+    path = chain(result._trace, result._value, source._value)
+    if path is None:
+        return
+    for number, step in enumerate(path):
+        if step.op == "reshape":
+            shared = _shares(source, (*source._path, *path[:number]), step)
+            if shared is None:
+                source._cell.doubtful = True
+            if not shared:
+                return
+    result._cell, result._path = source._cell, (*source._path, *path)
+    result._seen = (source._cell.version, result._value)
+
+
+def _shares(source: Tracer, path: Path, step: Eqn) -> bool | None:
+    """Whether NumPy's reshape is a view here; None when its layout is not known."""
+    base = _layout(source)
+    if base is None:
+        return None
+    for earlier in path:
+        if earlier.op == "bitcast":  # of equal size: the strides stay
+            continue
+        base = np.asarray(numpy_equation(earlier, [base]))
+    reshaped = base.reshape(step.out.shape)
+    return bool(reshaped.size == 0 or np.may_share_memory(base, reshaped))
+
+
+def _layout(source: Tracer) -> np.ndarray | None:
+    """An array with the strides NumPy's own would have, without memory to speak of."""
+    recording, cell = source._trace, source._cell
+    if cell.known is not None:
+        return np.lib.stride_tricks.as_strided(cell.known, writeable=False)
+    assert cell.value is not None
+    value = cell.value
+    strides = recording.strides_of(value.name)
+    if strides is None:
+        return None
+    return np.lib.stride_tricks.as_strided(np.zeros(1, np.bool_), value.shape, strides)
+
+
+def write(target: Tracer, new: Value) -> None:
+    """Let an array hold a new value, through the views that lead to it.
+
+    Args:
+        target: the array.
+        new: of its shape and dtype.
+
+    Raises:
+        UnsupportedOperation: NumPy's own sharing of memory is not known here.
+        ValueError: as NumPy's, the array is a read-only view.
+    """
+    recording, cell = target._trace, target._cell
+    if cell.doubtful:
+        raise UnsupportedOperation(
+            "a write into an array of which a reshape was taken that NumPy may have copied",
+            user_frame()[0],
+            ".copy() of the array or of the reshape before one of them is written",
+        )
+    wholes = [current(recording, cell, ())]
+    for step in target._path:
+        if step.op == "broadcast_to":
+            raise ValueError("assignment destination is read-only")
+        wholes.append(_replayed(recording, step, wholes[-1]))
+    for step, whole in zip(reversed(target._path), reversed(wholes[:-1]), strict=True):
+        new = _put(recording, step, whole, new)
+    cell.value, cell.known = new, None
+    cell.version += 1
+
+
+def _put(recording: Trace, step: Eqn, whole: Value, part: Value) -> Value:
+    """A whole with the part that a view shows replaced."""
+    params = dict(step.params)
+    if step.op == "bitcast":
+        return recording.record("bitcast", (part,), whole.shape, whole.dtype)._value
+    if step.op == "getitem" and _is_everything(params["index"], whole.shape):
+        return part
+    return recording.record(
+        "put", (whole, part), whole.shape, whole.dtype, view=step.op, part=part.shape, **params
+    )._value
+
+
+def _is_everything(index: tuple[object, ...], shape: tuple[int, ...]) -> bool:
+    return index == tuple((0, 1, extent) for extent in shape)

@@ -1,0 +1,56 @@
+"""Arrays known while tracing: NumPy itself computes with them.
+
+Takes the arguments of a call; gives NumPy's own result when no traced array is among them. Not
+here: when a known array becomes part of the graph (``cells``), where they are made (``creation``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..tracer import Trace, Tracer
+
+
+class Traced(LookupError):
+    """A traced array is among the arguments."""
+
+
+def known_of(thing: Any) -> Any:
+    """Arguments with known arrays in the place of tracers.
+
+    Raises:
+        Traced: one of them is traced.
+    """
+    if isinstance(thing, Tracer):
+        known = thing._known
+        if known is None:
+            raise Traced
+        return known
+    if type(thing) in (tuple, list):
+        return type(thing)(known_of(entry) for entry in thing)
+    if type(thing) is dict:
+        return {key: known_of(entry) for key, entry in thing.items()}
+    return thing
+
+
+def evaluated(recording: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """NumPy's result when every array is known while tracing; ``NotImplemented`` otherwise."""
+    try:
+        result = function(*known_of(tuple(args)), **known_of(dict(kwargs)))
+    except Traced:
+        return NotImplemented
+    return as_known(recording, result)
+
+
+def as_known(recording: Trace, result: Any) -> Any:
+    """NumPy's result with its arrays as known ones; scalars stay NumPy's."""
+    if isinstance(result, np.ndarray):
+        carried = dtypes.is_supported(result.dtype) and type(result) is np.ndarray
+        return Tracer(recording, None, result) if carried else result
+    if type(result) in (tuple, list):
+        return type(result)(as_known(recording, entry) for entry in result)
+    return result
