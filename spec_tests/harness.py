@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import copy
 import dataclasses
 import functools
 import importlib
@@ -266,9 +267,12 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
     which a recorded cast changes: each side is within the derived bound of the planned meaning.
     """
     graph = climb.program.graph
-    result = climb.case.function(*climb.case.args)
+    passed = copy.deepcopy(climb.case.args) if graph.written else climb.case.args
+    result = climb.case.function(*passed)
     try:
         leaves = tree.leaves_of(graph.structure, result)
+        after = Signature(climb.case.function, ()).bind(passed, {}).leaves
+        leaves += [after[number] for number in graph.written]
     except ValueError as error:
         yield ladder.Comparison("graph", "the call", "outputs", False, str(error))
         return

@@ -18,6 +18,7 @@ import numpy as np
 from .errors import UnsupportedOperation, user_frame
 from .evaluate import numpy_equation
 from .graph import Eqn, Value, literal
+from .index import c_strides
 
 if TYPE_CHECKING:
     from .tracer import Trace, Tracer
@@ -126,28 +127,56 @@ def link(result: Tracer, source: Tracer) -> None:
 
 def _shares(source: Tracer, path: Path, step: Eqn) -> bool | None:
     """Whether NumPy's reshape is a view here; None when its layout is not known."""
-    base = _layout(source)
+    recording, cell = source._trace, source._cell
+    if cell.known is not None:
+        base: np.ndarray | None = cell.known
+    else:
+        assert cell.value is not None
+        base = _shadow(cell.value.shape, _strides(recording, cell.value))
     if base is None:
         return None
     for earlier in path:
-        if earlier.op == "bitcast":  # of equal size: the strides stay
-            continue
-        base = np.asarray(numpy_equation(earlier, [base]))
+        if earlier.op != "bitcast":  # of equal size: the strides stay
+            base = np.asarray(numpy_equation(earlier, [base]))
     reshaped = base.reshape(step.out.shape)
     return bool(reshaped.size == 0 or np.may_share_memory(base, reshaped))
 
 
-def _layout(source: Tracer) -> np.ndarray | None:
-    """An array with the strides NumPy's own would have, without memory to speak of."""
-    recording, cell = source._trace, source._cell
-    if cell.known is not None:
-        return np.lib.stride_tricks.as_strided(cell.known, writeable=False)
-    assert cell.value is not None
-    value = cell.value
-    strides = recording.strides_of(value.name)
+def _shadow(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> np.ndarray | None:
+    """An array of bytes with the strides NumPy's own array has, without memory to speak of."""
     if strides is None:
         return None
-    return np.lib.stride_tricks.as_strided(np.zeros(1, np.bool_), value.shape, strides)
+    return np.lib.stride_tricks.as_strided(np.zeros(1, np.bool_), shape, strides, writeable=False)
+
+
+def _strides(recording: Trace, value: Value) -> tuple[int, ...] | None:
+    """Strides, in elements, of the array that NumPy itself would hold; None when not known.
+
+    A result is dense, with the axes in the order of its operands' strides: in C order when theirs
+    are.
+    """
+    name = value.name
+    if name not in recording.strides:
+        eqn = recording.made.get(name)
+        recording.strides[name] = None if eqn is None else _strides_made(recording, eqn)
+    return recording.strides[name]
+
+
+def _strides_made(recording: Trace, eqn: Eqn) -> tuple[int, ...] | None:
+    sources = [a for a in eqn.args if isinstance(a, Value)]
+    if eqn.op in SEEN_THROUGH and sources:
+        shadow = _shadow(sources[0].shape, _strides(recording, sources[0]))
+        if shadow is None:
+            return None
+        return shadow.strides if eqn.op == "bitcast" else numpy_equation(eqn, [shadow]).strides
+    for source in sources:
+        strides = _strides(recording, source) if len(source.shape) > 1 else ()
+        if strides is None:
+            return None
+        steps = [abs(s) for s, n in zip(strides, source.shape, strict=False) if n > 1 and s]
+        if steps != sorted(steps, reverse=True):
+            return None
+    return c_strides(eqn.out.shape)
 
 
 def write(target: Tracer, new: Value) -> None:

@@ -81,7 +81,9 @@ def _put(eqn: Eqn, args: list[Any]) -> Any:
         whole[tuple(_slice(entry) for entry in eqn.param("index"))] = args[1]
         return whole
     part = Value("part", eqn.param("part"), eqn.out.dtype)
-    numpy_equation(replace(eqn, op=eqn.param("view"), out=part), [whole])[...] = args[1]
+    params = tuple(pair for pair in eqn.params if pair[0] not in ("view", "part"))
+    view = replace(eqn, op=eqn.param("view"), out=part, params=params)
+    numpy_equation(view, [whole])[...] = args[1]
     return whole
 
 

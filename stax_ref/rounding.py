@@ -112,6 +112,8 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
     op, dtype = eqn.op, eqn.out.dtype
     if op == "gather" and any(index.low is not index.high for index in args[1:]):
         return _anything(eqn)
+    if op == "bitcast" and args[0].low is not args[0].high:
+        return _anything(eqn)
     if op in _MOVES:
         return _moved(eqn, args)
     if op in _REDUCTIONS or op in _ON_BOOLS or op in ("var", "std"):
@@ -127,7 +129,7 @@ def _equation(eqn: Eqn, args: list[Interval], plain: list[Any], strict: bool) ->
     return pointwise(op, args, dtype)
 
 
-_MOVES = (*VIEWS, *ASSEMBLED)
+_MOVES = (*VIEWS, *ASSEMBLED, "bitcast")
 """Equations that only move values: every result is an operand's element."""
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .cells import SEEN_THROUGH, Cell, Path, current, known_view
+from .cells import Cell, Path, current, known_view
 from .errors import (
     DtypeError,
     TraceError,
@@ -47,7 +47,7 @@ class Trace:
         self.bounds: dict[str, tuple[int, int]] = {}
         self.affine: dict[str, tuple[str, int, int]] = {}
         self.made: dict[str, Eqn] = {}
-        self._strides: dict[str, tuple[int, ...]] = {}
+        self.strides: dict[str, tuple[int, ...] | None] = {}
         self._arguments: list[tuple[int, Tracer]] = []
         self._captured: dict[int, tuple[Tracer, np.ndarray, np.ndarray | None, Where]] = {}
 
@@ -57,7 +57,7 @@ class Trace:
         self.inputs.append(Input(value, kind, strides))
         tracer = Tracer(self, value)
         if kind == "array":
-            self._strides[value.name] = c_strides(value.shape) if strides is None else strides
+            self.strides[value.name] = c_strides(value.shape) if strides is None else strides
             self._arguments.append((len(self.inputs) - 1, tracer))
         return tracer
 
@@ -65,23 +65,6 @@ class Trace:
         """Inputs that the function wrote into, and what they hold at its end."""
         pairs = [(number, tracer._value) for number, tracer in self._arguments]
         return [(n, value) for n, value in pairs if value != self.inputs[n].value]
-
-    def strides_of(self, name: str) -> tuple[int, ...] | None:
-        """Strides that NumPy's own array of this value has, in elements; None when not known.
-
-        A result of arrays in C order is in C order; of others NumPy keeps an order of its own.
-        """
-        if name in self._strides:
-            return self._strides[name]
-        eqn = self.made.get(name)
-        if eqn is None:
-            return None
-        sources = [a for a in eqn.args if isinstance(a, Value) and a.shape]
-        plain = all(self.strides_of(a.name) == c_strides(a.shape) for a in sources)
-        found = c_strides(eqn.out.shape) if plain and eqn.op not in SEEN_THROUGH else None
-        if found is not None:
-            self._strides[name] = found
-        return found
 
     def captured(self, array: np.ndarray, where: Where) -> Tracer:
         """An array the function found outside its arguments: an input re-read at each call."""

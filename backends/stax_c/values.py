@@ -229,6 +229,8 @@ def expression(op: str, args: list[Operand], dtype: np.dtype, lanes: int, active
         return f"select_{vtype}({mask}, {words[1]}, {words[2]})"
     if op == "cast":
         return _cast(words[0], source, dtype, lanes)
+    if op == "bitcast":
+        return _bitcast(words[0], source, dtype, lanes)
     text = _arithmetic(op, words, source, lanes, active)
     if op in _ROUNDED and source == F16:
         return f"round_{own_type(F16, lanes)}({text})"
@@ -272,6 +274,22 @@ def _truth(text: str, dtype: np.dtype, lanes: int) -> str:
     vtype = register_type(dtype, lanes)
     zero = f"splat_{vtype}(0)"
     return _mask_of(f"ne_{vtype}({text}, {zero})", dtype, lanes)
+
+
+def _bitcast(text: str, source: np.dtype, target: np.dtype, lanes: int) -> str:
+    """The same bits in a dtype of the same size, through the integer of that size."""
+    half = "f16" if lanes == 1 else f"f16_{register_type(F16, lanes)}"
+    if source == F16:
+        text, source = f"pattern_{half}({text})", np.dtype(np.uint16)
+    elif source.kind == "f":
+        text = f"bits_{register_type(source, lanes)}({text})"
+        source = np.dtype(f"i{source.itemsize}")
+    if target == F16:
+        return f"value_{half}({_cast(text, source, np.dtype(np.uint16), lanes)})"
+    if target.kind == "f":
+        whole = _cast(text, source, np.dtype(f"i{target.itemsize}"), lanes)
+        return f"float_{register_type(target, lanes)}({whole})"
+    return _cast(text, source, target, lanes)
 
 
 def _cast(text: str, source: np.dtype, target: np.dtype, lanes: int) -> str:
