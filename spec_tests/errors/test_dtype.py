@@ -31,6 +31,34 @@ def test_an_argument(dtype):
     )
 
 
+@pytest.mark.parametrize(
+    ("dtype", "instead"),
+    [
+        ("complex64", "two arrays, x.real and x.imag"),
+        (">c16", "two arrays, x.real and x.imag"),
+        ("longdouble", "x.astype(np.float64)"),
+        ("object", "x.astype(np.float64), if its elements are numbers"),
+        ("U3", "np.unique(x, return_inverse=True)[1]"),
+        ("S2", "np.unique(x, return_inverse=True)[1]"),
+        (np.dtypes.StringDType(), "np.unique(x, return_inverse=True)[1]"),
+        (">M8[s]", "x.view(np.int64)"),
+        ("m8[s]", "x.view(np.int64)"),
+        ("V3", "x.view of a dtype of numbers"),
+        ([("a", "f4"), ("b", ">i2")], "one array per field, x['a'], say"),
+    ],
+    ids=str,
+)
+def test_the_way_out_of_each_kind(dtype, instead):
+    for value in (np.zeros(3, dtype), np.zeros((), dtype), np.zeros((2, 0), dtype)[:, ::-1]):
+        refused(
+            stax.DtypeError,
+            lambda p: p["x"],
+            {"x": value},
+            says='the argument p["x"] has dtype ',
+            instead=instead,
+        )
+
+
 LONG = np.ones(3, np.longdouble)
 
 
