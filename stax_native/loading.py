@@ -179,6 +179,7 @@ def _whole(plan: Plan, name: str, numbers: dict[str, int]) -> tuple[Any, ...]:
 def _callable(step: Extern) -> Callable[..., None]:
     """The external call on views: operands, then the results that it fills."""
     count = len(step.operands)
+    direct = step.call.direct
 
     def call(*views: Any) -> None:
         operands, outs = views[:count], views[count:]
@@ -186,6 +187,9 @@ def _callable(step: Extern) -> Callable[..., None]:
         if all(name in known for name in step.buffers):
             for name, out in zip(step.buffers, outs, strict=True):
                 out[...] = known[name]
+        elif direct is not None:
+            with np.errstate(all="ignore"):
+                direct(*operands, out=outs[0])
         else:
             step.call.fill(operands, outs, step.results)
 

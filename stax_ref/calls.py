@@ -135,6 +135,12 @@ class Call:
                 )
             out[...] = result
 
+    @property
+    def direct(self) -> Callable[..., Any] | None:
+        """The function that may be called with the operands and ``out`` as they are, if any."""
+        plain = tuple(Slot(number) for number in range(len(self.args)))
+        return self.into if self.args == plain and not self.kwargs else None
+
     def _quiet(self) -> contextlib.AbstractContextManager[Any]:
         """NumPy's floating point warnings are not reproduced; a user's function keeps its own."""
         return np.errstate(all="ignore") if self.is_numpy else contextlib.nullcontext()

@@ -32,9 +32,9 @@ Two threads would gain a few microseconds; on a busy machine the second may come
 late."""
 
 BESIDE_EXTERNS = 512
-"""Factor on ``PARALLEL_WORK`` in a plan with external calls. After a product the threads of BLAS
-wait busily on the cores our threads would use, and the other way round: two cores then hand over
-once per time slice. A 64 x 512 epilogue took 8 ms in parallel after a product of 0.1 ms."""
+"""Factor on ``PARALLEL_WORK`` in a plan with external calls that may be BLAS. After a product its
+threads wait busily on the cores our threads would use, and the other way round: two cores then hand
+over once per time slice. A 64 x 512 epilogue took 8 ms in parallel after a product of 0.1 ms."""
 
 PARTS = 16
 """P of Algorithm 8.1: a constant, because the text must not depend on the machine."""
@@ -153,7 +153,7 @@ def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
             units[nest.name] = unit
     lines = [line for unit in units.values() for line in (*unit.lines, "")]
     launches = []
-    externs = any(isinstance(step, Extern) for step in plan.steps)
+    externs = any(isinstance(step, Extern) and not step.call.law for step in plan.steps)
     limit = PARALLEL_WORK * (BESIDE_EXTERNS if externs else 1)
     for number, launch in enumerate(plan.launches):
         total = sum(tiling.work(nest) for nest in launch)

@@ -83,6 +83,24 @@ ON_FLOATS = {
     "matrix_power": (lambda a: np.linalg.matrix_power(a, -3), SQUARE),
     "cond": (np.linalg.cond, SQUARE),
     "multi_dot": (lambda x: np.linalg.multi_dot([x, x.T, x]), MATRIX),
+    "tensorsolve": (lambda a: np.linalg.tensorsolve(a.reshape(2, 2, 4), a[:2, :2]), SQUARE),
+    "tensorsolve over other axes": (
+        lambda a: np.linalg.tensorsolve(a.reshape(2, 4, 2), a[0], axes=(0, 2)),
+        SQUARE,
+    ),
+    "norms": (
+        lambda x: [np.linalg.norm(x, k, axis=(1, 0), keepdims=True) for k in (2, -2, "nuc")],
+        MATRIX,
+    ),
+    "norms of a stack": (lambda a: np.linalg.matrix_norm(a.reshape(2, 2, 4), ord=2), SQUARE),
+    "polyadd": (lambda v: np.polysub(np.polyadd(v, v[:3]), v[:5]), VECTOR),
+    "polyder": (lambda v: (np.polyder(v, 2), np.polyint(v[:5], k=1.0)), VECTOR),
+    "i0": (np.i0, VECTOR),
+    "resize": (lambda x: np.resize(x, (3, 20)), MATRIX),
+    "insert": (lambda x: np.insert(x, 2, x[0], axis=0), MATRIX),
+    "trapezoid": (lambda x: (np.trapezoid(x), np.trapezoid(x, x[0], axis=1)), MATRIX),
+    "trapezoid of columns": (lambda x: np.trapezoid(x, x + 1, axis=0) * 2, MATRIX),
+    "trapezoid of one distance": (lambda x: np.trapezoid(x, dx=2), MATRIX),
     "tensorinv": (lambda a: np.linalg.tensorinv(a.reshape(2, 2, 4), ind=2), SQUARE),
     "cross": (lambda x: np.cross(x[:, :3], x[:, 3:6]), MATRIX),
     "linalg.cross": (lambda x: np.linalg.cross(x[:, :3], x[:, 3:6]), MATRIX),
@@ -120,7 +138,8 @@ def test_the_tables_here_know_every_function_of_the_table():
     text = " ".join(f"{name} {inspect_text(f)}" for name, f in ON_ROWS.items())
     text += " ".join(f"{name} {inspect_text(f)}" for name, (f, _) in ON_FLOATS.items())
     missing = [f.__name__ for f in externs.FUNCTIONS if f.__name__ not in text]
-    assert set(missing) <= {"packbits", "unpackbits", "ifftshift", "irfftn"}, missing
+    elsewhere = {"packbits", "unpackbits", "isin", "unravel_index", "ravel_multi_index"}
+    assert set(missing) <= elsewhere, missing
 
 
 def inspect_text(function) -> str:
@@ -205,6 +224,36 @@ def test_the_tuple_is_numpys_own():
         return result.eigenvectors @ np.linalg.inv(result.eigenvectors), result.eigenvalues
 
     as_numpy_does(f, SYMMETRIC)
+
+
+def test_numbers_of_elements():
+    x = np.array([[3, 1, 2], [0, 2, 1]])
+    bits = np.array([[1, 0, 1], [0, 1, 1]], np.uint8)
+    cases = [
+        Case(lambda x: np.ravel_multi_index((x[0], x[1]), (4, 5)), (x,)),
+        Case(lambda x: np.unravel_index(x, (2, 3)), (x,)),
+        Case(lambda x: np.isin(x, [1, 2]), (x,)),
+        Case(lambda b: np.unpackbits(np.packbits(b, axis=1), axis=1, count=3), (bits,)),
+    ]
+    check_all(cases)
+    for case in cases:
+        as_numpy_does(case.function, *case.args)
+    with pytest.raises(ValueError, match="invalid entry"):
+        stax.jit(cases[0].function, backend=backend_name())(x + 9)
+
+
+def test_what_types_alone_decide():
+    def f(x, s):
+        assert np.result_type(x, s, 1.0) == np.float32
+        assert np.result_type(x, s) == np.float32
+        assert np.can_cast(x, np.float64)
+        assert not np.can_cast(x, np.float16)
+        assert np.common_type(x) is np.float32
+        rows, columns = np.tril_indices_from(x, k=-1)
+        return x[rows, columns] * s
+
+    x = ordinary(np.float32, 5, 7)
+    as_numpy_does(f, x, 3)
 
 
 def test_equal_calls_are_made_once_and_others_are_not():

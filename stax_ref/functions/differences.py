@@ -91,7 +91,33 @@ def matrix_trace(recording: Trace, x: Any, /, *, offset: int = 0, dtype: Any = N
     return trace(recording, x, offset, -2, -1, dtype)
 
 
+def trapezoid(recording: Trace, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """``np.trapezoid``: the mean of neighbours times their distance, summed.
+
+    Args:
+        recording: of the traced function.
+        y: array, at least one-dimensional.
+        x: places of its elements: along the axis, or of the shape of ``y``.
+        dx: their distance, without ``x``.
+        axis: along which.
+    """
+    values: Any = y if isinstance(y, Tracer) else np.asarray(y)
+    (axis,) = normal_axes(axis, values.ndim)
+    distance: Any = dx
+    if x is not None:
+        distance = np.diff(x) if np.ndim(x) == 1 else np.diff(x, axis=axis)
+        if np.ndim(x) == 1:
+            shape = [1] * values.ndim
+            shape[axis] = distance.shape[0]
+            distance = distance.reshape(shape)
+    before = (slice(None),) * axis
+    second = values[(*before, slice(1, None))]
+    first = values[(*before, slice(None, -1))]
+    return (distance * (second + first) / 2.0).sum(axis)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.trapezoid: trapezoid,
     np.diff: diff,
     np.trace: trace,
     np.linalg.trace: matrix_trace,

@@ -7,6 +7,7 @@ call. Holds the table of what is supported this way. Not here: what such a call 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..calls import Call, Part, Several, Slot, static
-from ..errors import ShapeError, ValueDependent, user_frame
+from ..errors import LinAlgError, ShapeError, ValueDependent, user_frame
 from ..extern import Extern
 from ..graph import Literal, Value
 from ..tracer import Trace, Tracer, as_operand
@@ -134,6 +135,27 @@ def _in_place(method: Callable[..., None], names: Sequence[str]) -> Callable[...
     return into
 
 
+def tensorsolve(recording: Trace, a: Any, b: Any, axes: Any = None) -> Any:
+    """``np.linalg.tensorsolve``: a solution with the array seen as a matrix."""
+    first: Any = a if isinstance(a, Tracer) else np.asarray(a)
+    second: Any = b if isinstance(b, Tracer) else np.asarray(b)
+    order = list(range(first.ndim))
+    for axis in axes or ():
+        order.remove(axis)
+        order.append(axis)
+    first = np.transpose(first, order) if axes is not None else first
+    shape = first.shape[second.ndim - first.ndim :]
+    count = math.prod(shape)
+    if first.size != count**2:
+        raise LinAlgError(
+            f"tensorsolve: {first.shape} is no square matrix for a right side of {second.shape}",
+            user_frame()[0],
+            "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])",
+        )
+    rows: Any = np.linalg.solve(first.reshape(count, count), second.reshape(-1))
+    return rows.reshape(shape)
+
+
 def _named(name: str) -> Any:
     """The NumPy function of this name, ``"linalg.eigh"`` for one."""
     function: Any = np
@@ -197,11 +219,12 @@ def tensorinv(recording: Trace, a: Any, ind: int = 2) -> Any:
 _VALUES = """
 argsort argpartition searchsorted digitize lexsort ediff1d median nanmedian percentile quantile
 nanpercentile nanquantile interp histogram2d packbits unpackbits isin
+resize insert ravel_multi_index unravel_index
 """.split()
 """Results follow from the values of the operands alone; each is copied into its buffer once."""
 
 _LAYOUT = """
-gradient convolve correlate cov corrcoef vander polyval unwrap
+gradient convolve correlate cov corrcoef vander polyval polyadd polysub polyder polyint unwrap i0
 linalg.inv linalg.solve linalg.det linalg.slogdet linalg.cholesky linalg.eigh linalg.eigvalsh
 linalg.svd linalg.svdvals linalg.qr linalg.pinv linalg.matrix_rank linalg.matrix_power linalg.cond
 linalg.multi_dot linalg.cross cross
@@ -231,6 +254,7 @@ _HANDLERS = {
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{_named(name): handler for name, handler in _HANDLERS.items()},
     np.linalg.tensorinv: tensorinv,
+    np.linalg.tensorsolve: tensorsolve,
 }
 
 METHODS_OF_FAMILY: dict[str, Callable[..., Any]] = {

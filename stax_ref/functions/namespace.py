@@ -31,6 +31,7 @@ from . import (
     rearrange,
     reductions,
     statistics,
+    types,
     ufuncs,
     windows,
 )
@@ -194,6 +195,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **choices.FUNCTIONS,
     **contractions.FUNCTIONS,
     **einsum.FUNCTIONS,
+    **types.FUNCTIONS,
     **externs.FUNCTIONS,
     **rearrange.FUNCTIONS,
     **padding.FUNCTIONS,

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import DtypeError, ShapeError, UnsupportedOperation, user_frame
+from ..errors import DtypeError, ShapeError, user_frame
 from ..tracer import Trace, Tracer
 from .elementwise import cast, pointwise
 from .operands import normal_axes, traced
 from .reductions import is_set, reduce
 from .shapes import permute, reshape
 
-_SINGULAR = (2, -2, "nuc")
+_SINGULAR: dict[Any, str] = {2: "max", -2: "min", "nuc": "sum"}
+"""Matrix norms made of singular values, and how."""
 
 
 def norm(
@@ -104,15 +105,20 @@ def _general(recording: Trace, value: Tracer, ord: Any, axis: Any, keep: bool) -
     return result  # type: ignore[no-any-return]
 
 
+def _of_singular_values(value: Any, kind: str, axes: tuple[int, ...], keep: bool) -> Tracer:
+    """The largest, the smallest or the sum of a matrix's singular values."""
+    singular: Any = np.linalg.svd(np.moveaxis(value, axes, (-2, -1)), compute_uv=False)
+    result: Any = getattr(np, kind)(singular, axis=-1)
+    if keep:
+        result = np.expand_dims(result, tuple(sorted(axis % value.ndim for axis in axes)))
+    return result  # type: ignore[no-any-return]  # a traced array
+
+
 def _matrix(recording: Trace, value: Tracer, ord: Any, axes: tuple[int, ...], keep: bool) -> Tracer:
     if ord in (None, "fro", "f"):
         return _euclidean(recording, value, axes, keep)
     if ord in _SINGULAR:
-        raise UnsupportedOperation(
-            f"np.linalg.norm of matrices with ord={ord!r} needs singular values",
-            user_frame()[0],
-            "ord='fro', 1 or inf; or call it outside the jitted function",
-        )
+        return _of_singular_values(value, _SINGULAR[ord], axes, keep)
     extremes = {1: (0, "max"), -1: (0, "min"), math.inf: (1, "max"), -math.inf: (1, "min")}
     if ord not in extremes:
         raise ShapeError(

@@ -15,6 +15,8 @@ from ..errors import UnsupportedOperation, user_frame
 _SHAPE = "the shape of its result depends on values"
 _COMPLEX = "its result is complex, and Stax carries no complex dtype"
 _OUTSIDE = "call it outside the jitted function"
+_MEMORY = "a traced array has no memory to look at"
+_DATES = "it takes dates, which Stax does not carry"
 
 
 def _spectrum(call: str) -> tuple[str, str]:
@@ -67,6 +69,18 @@ REFUSED: dict[Any, tuple[str, str]] = {
         "whole-array operations along the axis, or stax.extern",
     ),
     np.piecewise: ("the functions it calls see parts of an array", "np.where or np.select"),
+    np.sort_complex: (_COMPLEX, "np.sort"),
+    np.polymul: (_SHAPE, "np.convolve keeps leading zeros"),
+    np.polydiv: (_SHAPE, _OUTSIDE),
+    np.busday_count: (_DATES, _OUTSIDE),
+    np.busday_offset: (_DATES, _OUTSIDE),
+    np.is_busday: (_DATES, _OUTSIDE),
+    np.datetime_as_string: (_DATES, _OUTSIDE),
+    np.min_scalar_type: ("it looks at the value of a scalar", "np.result_type"),
+    np.shares_memory: (_MEMORY, _OUTSIDE),
+    np.may_share_memory: (_MEMORY, _OUTSIDE),
+    np.savez: ("it writes a file", _OUTSIDE),
+    np.savez_compressed: ("it writes a file", _OUTSIDE),
     np.save: ("it writes a file", _OUTSIDE),
     np.savetxt: ("it writes a file", _OUTSIDE),
     np.array2string: ("text needs the values of the array", _OUTSIDE),
@@ -74,8 +88,6 @@ REFUSED: dict[Any, tuple[str, str]] = {
     np.array_str: ("text needs the values of the array", _OUTSIDE),
 }
 """NumPy function → why it is refused and what to write instead."""
-
-_MEMORY = "a traced array has no memory to look at"
 
 METHODS: dict[str, tuple[str, str]] = {
     "nonzero": REFUSED[np.nonzero],
@@ -96,6 +108,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "flat": ("it walks over values one by one", "x.reshape(-1)"),
     "tobytes": ("it needs the values of the array", _OUTSIDE),
     "tofile": ("it needs the values of the array", _OUTSIDE),
+    "to_device": ("a traced array is on no device", "leave it out: every array is on the CPU"),
     "dump": ("it needs the values of the array", _OUTSIDE),
     "dumps": ("it needs the values of the array", _OUTSIDE),
 }
