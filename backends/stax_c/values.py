@@ -46,10 +46,11 @@ _CALLS = {
     *("copysign", "floor", "ceil", "trunc", "rint", "nextafter", "spacing"),
 }
 _PREDICATES = {"isnan", "isinf", "isfinite", "signbit"}
-_FLAGGED = {"floor_divide", "remainder", "fmod", "power"}
+_DIVISIONS = {"floor_divide", "remainder", "fmod"}
+_FLAGGED = {*_DIVISIONS, "power"}
 _LANEWISE = {"gcd", "lcm", "ldexp", *_FLAGGED, *SYMBOLS}
 _INTEGER_OPS = {
-    *("left_shift", "right_shift", "sign", "bitwise_count", "gcd", "lcm", "fmod", "power"),
+    *("left_shift", "right_shift", "sign", "bitwise_count", "gcd", "lcm", "power"),
 }
 _FLOAT_OPS = {
     *("floor", "ceil", "trunc", "rint", "sign", "copysign", "fmax", "fmin", "heaviside", "fmod"),
@@ -69,7 +70,7 @@ _WRAPPED = {
 
 HEADERS = (
     *("stax_simd.h", "stax_unsigned.h", "stax_narrow.h", "stax_float16.h"),
-    *("stax_integer.h", "stax_float.h"),
+    *("stax_division.h", "stax_integer.h", "stax_float.h"),
 )
 """In the order in which a source includes them; every source needs the first."""
 
@@ -133,6 +134,8 @@ def headers(op: str, dtype: np.dtype) -> set[str]:
         found.add("stax_narrow.h")
     if dtype == F16:
         found.add("stax_float16.h")
+    if op in _DIVISIONS and dtype.kind != "f":
+        found.add("stax_division.h")
     if op in _INTEGER_OPS and dtype.kind != "f":
         found.add("stax_integer.h")
     if op in _PREDICATES or (op in _FLOAT_OPS and dtype.kind == "f"):
@@ -261,7 +264,7 @@ def _arithmetic(op: str, words: list[str], dtype: np.dtype, lanes: int, active: 
         arguments = [*words, *([active] if lanes > 1 else [])]
         if op in _FLAGGED and dtype.kind != "f":
             arguments.append("flags")
-        if op == "floor_divide" and _is_narrow(dtype):
+        if op in _DIVISIONS and _is_narrow(dtype):
             vtype = own_type(dtype, lanes)
         return f"{op}_{vtype}({', '.join(arguments)})"
     raise Unsupported(f"the C backend has no {op}", None, 'backend="ref"')

@@ -3,7 +3,7 @@
 Follows stax_simd.h, and stax_unsigned.h where that is included: then the unsigned types have these
 operations too. 8- and 16-bit integers use those of i32 and wrap afterwards: their shift counts at or
 beyond the width leave nothing, or the sign, by themselves. Functions of vectors that go lane by
-lane take the number of lanes that count. Not here: division (stax_simd.h). */
+lane take the number of lanes that count. Not here: division (stax_division.h). */
 
 /* a shift by what is not a bit of the type gives 0, or the sign */
 #define STAX_SHIFTS(T, I, W)                                                                      \
@@ -47,10 +47,6 @@ lane take the number of lanes that count. Not here: division (stax_simd.h). */
         const U divisor = (U)gcd_##E(a, b);                                                       \
         return divisor ? (E)(MAGNITUDE(U, a) / divisor * MAGNITUDE(U, b)) : 0;                    \
     }                                                                                             \
-    STAX_INLINE E fmod_##E(E a, E b, int *flags) {                                                \
-        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
-        return NEGATIVE(b) && b == (E)-1 ? 0 : a % b;                                             \
-    }                                                                                             \
     STAX_INLINE E power_##E(E a, E b, int *flags) {                                               \
         U base = (U)a, rest = (U)b, product = 1;                                                  \
         if (NEGATIVE(b)) { __atomic_fetch_or(flags, 8, __ATOMIC_RELAXED); return 0; }             \
@@ -76,7 +72,6 @@ STAX_SIGNED_SCALAR(i64, u64, 64)
 #define STAX_WHOLE_LANES(T, E)                                                                    \
     STAX_LANES_2(gcd, T, E)                                                                       \
     STAX_LANES_2(lcm, T, E)                                                                       \
-    STAX_LANES_FLAGS(fmod, T, E)                                                                  \
     STAX_LANES_FLAGS(power, T, E)
 #define STAX_SIGNED_VECTOR(I, U, IE, N, W)                                                        \
     STAX_WHOLE_LANES(I, IE)                                                                       \

@@ -8,8 +8,8 @@ compiler without gcc's builtins (STAX_PORTABLE) needs are written lane by lane w
 STAX_EACH_32(M), STAX_EACH_64(M) and STAX_EACH_PAIR(M) expand M for every vector type of the level;
 the other headers of this folder use them, and a source includes only those it needs.
 Not here: 8- and 16-bit integers (stax_narrow.h), unsigned integers (stax_unsigned.h), float16
-(stax_float16.h), operations beyond arithmetic (stax_integer.h, stax_float.h), elementary functions
-(printed into each source), loops. */
+(stax_float16.h), integer division (stax_division.h), operations beyond arithmetic (stax_integer.h,
+stax_float.h), elementary functions (printed into each source), loops. */
 
 typedef float f32;
 typedef double f64;
@@ -91,25 +91,6 @@ STAX_INLINE i64 stax_position(i64 v, i64 n, int *flags) {
     return 0;
 }
 
-/* integer division: by zero sets bit 1 of *flags and gives 0; the smallest over -1 sets bit 2 and
-   gives itself */
-#define STAX_DIVISION(T)                                                                          \
-    STAX_INLINE T floor_divide_##T(T a, T b, int *flags) {                                        \
-        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
-        if (b == -1 && a && a == -a) __atomic_fetch_or(flags, 2, __ATOMIC_RELAXED);               \
-        if (b == -1) return -a;                                                                   \
-        const T q = a / b;                                                                        \
-        return q - ((a % b != 0) & ((a ^ b) < 0));                                                \
-    }                                                                                             \
-    STAX_INLINE T remainder_##T(T a, T b, int *flags) {                                           \
-        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
-        if (b == -1) return 0;                                                                    \
-        const T r = a % b;                                                                        \
-        return r + (((r != 0) & ((r ^ b) < 0)) ? b : 0);                                          \
-    }
-STAX_DIVISION(i32)
-STAX_DIVISION(i64)
-
 /* vectors: what gcc's vector extensions say by themselves ------------------------------------- */
 
 #define STAX_VECTOR(T, I, E, N)                                                                   \
@@ -147,12 +128,19 @@ STAX_DIVISION(i64)
     }                                                                                             \
     STAX_INLINE I iota_##I(i64 first, i64 step) {                                                 \
         return splat_##I((IE)first) + (I){STAX_LIST_##N(STAX_IOTA)} * (IE)step;                   \
-    }                                                                                             \
-    STAX_INLINE int all_##I(I m) {                                                                \
-        IE every = -1;                                                                            \
-        for (int k = 0; k < N; k++) every &= m[k];                                                \
-        return every != 0;                                                                        \
     }
+
+/* is a bit set in any lane? in all lanes of a mask? */
+#define STAX_ANY(I, TYPE, TEST)                                                                   \
+    STAX_INLINE int any_##I(I m) { const TYPE v = (TYPE)m; return TEST; }                         \
+    STAX_INLINE int all_##I(I m) { return !any_##I(~m); }
+#define STAX_ANY_LANES(F, I, U, FE, IE, UE, N)                                                    \
+    STAX_INLINE int any_##I(I m) {                                                                \
+        IE bits = 0;                                                                              \
+        for (int k = 0; k < N; k++) bits |= m[k];                                                 \
+        return bits != 0;                                                                         \
+    }                                                                                             \
+    STAX_INLINE int all_##I(I m) { return !any_##I(~m); }
 
 /* partial loads and stores, lane by lane; AVX-512 has its own below */
 #define STAX_PARTIAL(T, E, N)                                                                     \
@@ -171,8 +159,7 @@ STAX_DIVISION(i64)
     STAX_INLINE T max_##T(T a, T b) { return select_##T(a > b, a, b); }                           \
     STAX_INLINE T maximum_##T(T a, T b) { return select_##T(a > b, a, b); }                       \
     STAX_INLINE T minimum_##T(T a, T b) { return select_##T(a < b, a, b); }                       \
-    STAX_INLINE T absolute_##T(T a) { return select_##T(a < 0, -a, a); }                          \
-    STAX_DIVISION_LANES(T, E)
+    STAX_INLINE T absolute_##T(T a) { return select_##T(a < 0, -a, a); }
 
 /* lane by lane, the first n: the others must not raise flags, and are not worth a call */
 #define STAX_LANES_2(name, T, E)                                                                  \
@@ -185,10 +172,6 @@ STAX_DIVISION(i64)
         for (i64 k = 0; k < n; k++) a[k] = name##_##E(a[k], b[k], flags);                         \
         return a;                                                                                 \
     }
-#define STAX_DIVISION_LANES(T, E)                                                                 \
-    STAX_LANES_FLAGS(floor_divide, T, E)                                                          \
-    STAX_LANES_FLAGS(remainder, T, E)
-
 /* NaN wins, +0.0 > -0.0: where neither holds both orders of the raw instruction agree; for two
    zeros they give one operand each, and `and` (`or` for the minimum) of the sign bits decides */
 #define STAX_EXTREMES(T, I)                                                                       \
@@ -445,11 +428,21 @@ STAX_EACH_64(STAX_TYPES)
 #ifdef STAX_PORTABLE
 STAX_EACH_32(STAX_LANEWISE_FLOAT)
 STAX_EACH_64(STAX_LANEWISE_FLOAT)
+STAX_EACH_32(STAX_ANY_LANES)
+STAX_EACH_64(STAX_ANY_LANES)
 #elif STAX_LEVEL == 2
+typedef i64 stax_i64x4 __attribute__((vector_size(32)));
+STAX_ANY(i32x16, i32x16, __builtin_ia32_ptestmd512(v, v, -1) != 0)
+STAX_ANY(i32x8, stax_i64x4, !__builtin_ia32_ptestz256(v, v))
+STAX_ANY(i64x8, i64x8, __builtin_ia32_ptestmq512(v, v, -1) != 0)
 STAX_BUILTIN_512(f32x16, ps)
 STAX_BUILTIN(f32x8, ps256)
 STAX_BUILTIN_512(f64x8, pd)
 #elif STAX_LEVEL == 1
+typedef i64 stax_i64x2 __attribute__((vector_size(16)));
+STAX_ANY(i32x8, i64x4, !__builtin_ia32_ptestz256(v, v))
+STAX_ANY(i32x4, stax_i64x2, !__builtin_ia32_ptestz128(v, v))
+STAX_ANY(i64x4, i64x4, !__builtin_ia32_ptestz256(v, v))
 STAX_BUILTIN(f32x8, ps256)
 STAX_BUILTIN(f64x4, pd256)
 STAX_BUILTIN(f32x4, ps)

@@ -1,27 +1,16 @@
 /* stax_unsigned.h: uint32 and uint64 in the vocabulary of stax_simd.h, which it follows.
 
-Gives the types u32, u64 and their vectors: loads, stores, comparisons, extremes, division,
-conversions, reductions. A comparison gives a signed mask, as for every type. Not here: bit
-operations (stax_integer.h). */
+Gives the types u32, u64 and their vectors: loads, stores, comparisons, extremes, conversions,
+reductions. A comparison gives a signed mask, as for every type. Not here: division
+(stax_division.h), bit operations (stax_integer.h). */
 
 #define STAX_HAS_UNSIGNED 1
-
-#define STAX_UNSIGNED_DIVISION(U)                                                                 \
-    STAX_INLINE U floor_divide_##U(U a, U b, int *flags) {                                        \
-        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
-        return a / b;                                                                             \
-    }                                                                                             \
-    STAX_INLINE U remainder_##U(U a, U b, int *flags) {                                           \
-        if (b == 0) { __atomic_fetch_or(flags, 1, __ATOMIC_RELAXED); return 0; }                  \
-        return a % b;                                                                             \
-    }
 
 #define STAX_UNSIGNED_SCALAR(U, I)                                                                \
     STAX_SCALAR(U, I)                                                                             \
     STAX_INLINE U maximum_##U(U a, U b) { return a > b ? a : b; }                                 \
     STAX_INLINE U minimum_##U(U a, U b) { return a < b ? a : b; }                                 \
     STAX_INLINE U absolute_##U(U a) { return a; }                                                 \
-    STAX_UNSIGNED_DIVISION(U)                                                                     \
     STAX_REDUCTIONS_SCALAR(U)
 
 STAX_UNSIGNED_SCALAR(u32, i32)
@@ -36,7 +25,6 @@ STAX_UNSIGNED_SCALAR(u64, i64)
     STAX_INLINE U maximum_##U(U a, U b) { return select_##U(gt_##U(a, b), a, b); }                \
     STAX_INLINE U minimum_##U(U a, U b) { return select_##U(lt_##U(a, b), a, b); }                \
     STAX_INLINE U absolute_##U(U a) { return a; }                                                 \
-    STAX_DIVISION_LANES(U, UE)                                                                    \
     STAX_REDUCTIONS_INT(U, I, UE, N)
 STAX_EACH_32(STAX_UNSIGNED)
 STAX_EACH_64(STAX_UNSIGNED)
