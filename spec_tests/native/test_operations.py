@@ -62,6 +62,41 @@ def test_casts(target):
     assert not found, "\n".join(found[:40])
 
 
+def beside_whole_quotients(dtype):
+    """Dividends at and one step beside a multiple of their divisors."""
+    generator = np.random.default_rng([2, dtype.itemsize])
+    size = 6007
+    with np.errstate(all="ignore"):
+        if dtype.kind == "f":
+            step = np.float64(2.0) ** generator.integers(-10, 14, size)
+            b = generator.standard_normal(size).astype(dtype)
+            b[::5], b[1::7] = dtype.type(0.1), dtype.type(1)
+            multiple = np.rint(generator.standard_normal(size) * step).astype(dtype) * b
+            below, above = np.nextafter(multiple, -np.inf), np.nextafter(multiple, np.inf)
+        else:
+            info = np.iinfo(dtype)
+            top = np.resize([5, 100, 127, info.max], size)
+            b = generator.integers(1, top, size, np.int64 if dtype.kind == "i" else np.uint64)
+            b = b.astype(dtype)
+            b[::7] = 1
+            multiple = generator.integers(info.min, info.max, size, dtype) // b * b
+            below, above = multiple - dtype.type(1), multiple + dtype.type(1)
+    return [np.concatenate([below, multiple, above]).astype(dtype), np.tile(b, 3)]
+
+
+def test_quotients_beside_whole_numbers():
+    """A quotient that is rounded on the way must not reach the next whole number."""
+    batch = []
+    for name in ("floor_divide", "remainder", "fmod"):
+        for dtype in SHORT:
+            if dtype.kind in "iuf":
+                args = beside_whole_quotients(dtype)
+                made = kernel(name, (dtype, dtype), dtype, args[0].size)
+                batch.append((made, args, f"{name} of {dtype}", slice(None)))
+    found = mismatches(batch)
+    assert not found, "\n".join(found[:40])
+
+
 def test_every_operation_is_for_some_dtype():
     covered = {op.name for op, _ in cells()} | {"cast"}
     assert covered == set(OPS)

@@ -113,6 +113,7 @@ STAX_EACH_64(STAX_PARTS_64)
 
 #define STAX_REMAINDERS(E)                                                                        \
     STAX_INLINE E fmod_##E(E a, E b) { return (E)stax_libm_fmod((f64)a, (f64)b); }                \
+    STAX_INLINE E slow_fmod_##E(E a, E b) { return fmod_##E(a, b); }                              \
     STAX_INLINE E remainder_##E(E a, E b) {                                                       \
         const E m = fmod_##E(a, b);                                                               \
         return modulus_##E(b, m, moved_##E(b, m));                                                \
@@ -123,8 +124,18 @@ STAX_EACH_64(STAX_PARTS_64)
     }
 STAX_REMAINDERS(f32)
 STAX_REMAINDERS(f64)
+/* a - m b with m = a / b rounded and cut: below the limit m is the whole quotient or one more, and
+   either way the difference is a float of this type, so fma gives it exactly */
 #define STAX_REMAINDER_LANES(F, I, U, FE, IE, UE, N)                                              \
-    STAX_LANES_2(fmod, F, FE)                                                                     \
+    STAX_LANES_2(slow_fmod, F, FE)                                                                \
+    STAX_INLINE F fmod_##F(F a, F b, i64 n) {                                                     \
+        const F q = a / b, r = fma_##F(-trunc_##F(q), b, a);                                      \
+        const F limit = splat_##F(sizeof(FE) == 4 ? 0x1p21 : 0x1p50);                             \
+        const I easy = lt_##F(abs_##F(q), limit) & isfinite_##F(b);                               \
+        if (!all_##I(easy | ~lanes_##I(n))) return slow_fmod_##F(a, b, n);                        \
+        const I over = ne_##F(r, splat_##F(0)) & (signbit_##F(r) ^ signbit_##F(a));               \
+        return copysign_##F(select_##F(over, r + copysign_##F(b, a), r), a);                      \
+    }                                                                                             \
     STAX_INLINE F remainder_##F(F a, F b, i64 n) {                                                \
         const F m = fmod_##F(a, b, n);                                                            \
         return modulus_##F(b, m, moved_##F(b, m));                                                \
