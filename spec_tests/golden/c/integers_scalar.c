@@ -1,6 +1,7 @@
 // integers, kernels: 1; written by Stax
 #define STAX_LEVEL 0
 #include "stax_simd.h"
+#include "stax_division.h"
 
 /* kernel k0  (out, out_1)  from programs.py:58
      a: i32[40,50]
