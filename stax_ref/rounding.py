@@ -333,8 +333,8 @@ def _place(function: Any) -> Callable[[Interval, int], Interval]:
 
 
 _ON_BOOLS: dict[str, Callable[[Interval, int], Interval]] = {
-    **dict.fromkeys(("sum", "max", "any"), _extreme(np.max)),
-    **dict.fromkeys(("prod", "min", "all"), _extreme(np.min)),
+    **dict.fromkeys(("sum", "max", "any"), _extreme(np.any)),
+    **dict.fromkeys(("prod", "min", "all"), _extreme(np.all)),
     **{
         f"{name}.reduce": _bits(getattr(np, name).reduce)
         for name in (
