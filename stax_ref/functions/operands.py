@@ -37,6 +37,8 @@ def describe(recording: Trace, thing: Any) -> tuple[Operand | None, Any]:
 def convert(recording: Trace, thing: Any, operand: Operand | None, dtype: np.dtype) -> Operand:
     """An operand in the dtype of the loop; Python integers out of range raise OverflowError."""
     if operand is None:
+        if dtype == dtypes.BOOL and type(thing) is int and not -(2**63) <= thing < 2**63:
+            raise OverflowError("Python int too large to convert to C long")  # as NumPy says
         return literal(thing, dtype)
     if isinstance(operand, Literal):
         return operand if operand.dtype == dtype else literal(operand.value, dtype)

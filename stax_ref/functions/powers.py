@@ -36,6 +36,8 @@ def power(
     kinds = [describe(recording, x)[1] for x in (base, exponent)]
     loop, weak = loop_dtypes(np.power, kinds, operator, **options)
     dtype = carried(loop[2], "np.power")
+    if dtype.kind == "u" and exponent < 0:  # no exponent of this dtype
+        return pointwise(recording, np.power, (base, exponent), operator, **options)
     if dtype.kind != "f" and exponent < 0 and base.size:
         raise ShapeError(
             "Integers to negative integer powers are not allowed.", user_frame()[0], "float base"
