@@ -32,15 +32,11 @@ def turn(name, count, among):
     return [among[(start + k) % len(among)] for k in range(min(count, len(among)))]
 
 
-FIRST = tuple(str(d) for d in dtypes.SHORT)
-"""Dtypes every layer carries today."""
-
-
 def chosen(name, backend):
-    carried = [d for d in inputs.DTYPES[name] if d in FIRST]
     if name not in NATIVE:
         return turn(name, 2, inputs.DTYPES[name]) if backend == "ref" else []
-    rest = [d for d in inputs.DTYPES[name] if not dtypes.is_supported(np.dtype(d))]
+    carried = [d for d in inputs.DTYPES[name] if dtypes.is_supported(np.dtype(d))]
+    rest = [d for d in inputs.DTYPES[name] if d not in carried]
     return turn(name, DTYPES[backend], carried) + (rest[:1] if backend == "ref" else [])
 
 

@@ -49,17 +49,6 @@ _REASONS = {
         "conj imag real fft.fft fft.fftn fft.hfft fft.ifft fft.ifftn fft.ihfft fft.irfft "
         "fft.irfftn fft.rfft fft.rfftn"
     ),
-    "`stax.jit` does not take it yet": (
-        "acos acosh all any argmax argmin argsort asin asinh atan atan2 atanh bitwise_and "
-        "bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor "
-        "broadcast_arrays ceil concat copysign cos cosh count_nonzero cumulative_prod "
-        "cumulative_sum diff expm1 flip floor floor_divide full_like hypot isfinite isin "
-        "isinf isnan log10 log1p log2 logaddexp meshgrid moveaxis nextafter pow remainder "
-        "repeat roll round searchsorted sign signbit sin sinh sort stack take "
-        "take_along_axis tan tensordot tile tril triu trunc unstack vecdot linalg.cross "
-        "linalg.diagonal linalg.outer linalg.tensordot linalg.trace linalg.vecdot "
-        "linalg.vector_norm fft.fftshift fft.ifftshift"
-    ),
     "LAPACK computes it; a program around the call would add nothing": (
         "linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.matrix_norm "
         "linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.solve "
