@@ -252,10 +252,9 @@ def _diff(draw, dtype):
     return (x,), {"n": draw(st.integers(0, 2))} | {name: ends[name] for name in chosen}
 
 
-def _isin(draw, dtype):
+def _isin(draw, dtype):  # without `invert`, which array-api-strict 2.6 does not look at
     few = st.integers(0, 3)
-    x2 = array(draw, dtype, (4,), values=few)
-    return (array(draw, dtype, (2, 3), values=few), x2), {"invert": draw(st.booleans())}
+    return (array(draw, dtype, (2, 3), values=few), array(draw, dtype, (4,), values=few)), {}
 
 
 def _like(draw, dtype):
