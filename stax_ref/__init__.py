@@ -55,15 +55,22 @@ __all__ = [
     "extern",
     "fallbacks",
     "jit",
+    "logsumexp",
     "register_container",
     "sigmoid",
 ]
 
 
+_LAZY = {"logsumexp": "stax_ref.functions.norms"}
+"""Functions NumPy does not have, and the modules they are in."""
+
+
 def __getattr__(name: str) -> Any:
-    """The array API namespace, loaded when it is first asked for."""
+    """The array API namespace and functions of Stax's own, loaded when first asked for."""
     if name == "xp":
         return importlib.import_module("stax_ref.xp")
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'stax_ref' has no attribute {name!r}")
 
 

@@ -85,6 +85,8 @@ def reduce(
     what = f"np.{op}"
     value = traced(recording, a, what)
     target = _reduced_dtype(op, value.dtype, dtype)
+    if op in ("max", "min") and value.dtype != target:  # ufunc.reduce has a dtype, np.max has none
+        value = cast(recording, Tracer(recording, value), target)._value
     first = _initial(initial, target, what)
     ufunc = op not in _AVERAGES
     axes = reduced_axes(axis, len(value.shape)) if ufunc else normal_axes(axis, len(value.shape))
