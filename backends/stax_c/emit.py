@@ -19,6 +19,7 @@ from stax_ref.graph import Literal
 from stax_ref.libm import SYMBOLS
 from stax_ref.nest import Let, Local, Loop, Nest, Statement, Store, arguments, walk
 from stax_ref.node import Buffer
+from stax_ref.ops import REDUCTIONS
 from stax_ref.plan import Extern, Plan
 
 from .functions import function_source, libm_source
@@ -181,7 +182,8 @@ def _headers(nest: Nest) -> Iterator[str]:
             yield from headers(statement.op, statement.dtype)
         elif isinstance(statement, Loop):
             for accumulator in statement.accumulators:
-                yield from headers("", accumulator.dtype)
+                combine = REDUCTIONS[accumulator.kind].combine
+                yield from headers(combine, accumulator.dtype)
 
 
 def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> _Unit:

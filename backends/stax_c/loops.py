@@ -428,11 +428,15 @@ def is_ordered(accumulator: Accumulator) -> bool:
     return REDUCTIONS[accumulator.kind].ordered and accumulator.dtype.kind == "f"
 
 
+_ON_MASKS = {"max": "|", "min": "&", "xor": "^"}
+"""The operators that join masks, which is what booleans are in registers."""
+
+
 def _combine(accumulator: Accumulator, a: str, b: str, lanes: int) -> str:
     """``a`` joined with ``b``; the accumulated value is the left operand."""
     op = REDUCTIONS[accumulator.kind].combine
     dtype = accumulator.dtype
     if dtype == BOOL:
-        return f"{a} | {b}" if accumulator.kind == "max" else f"{a} & {b}"
+        return f"{a} {_ON_MASKS[accumulator.kind]} {b}"
     operands = [Operand(a, dtype, lanes), Operand(b, dtype, lanes)]
     return expression(op, operands, dtype, lanes, str(lanes))

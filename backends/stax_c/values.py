@@ -118,7 +118,9 @@ def reduction_type(kind: str, dtype: np.dtype, lanes: int) -> str:
 def fold(kind: str, text: str, dtype: np.dtype, lanes: int) -> str:
     """The lanes of a vector folded by halves."""
     if dtype == BOOL:  # true is the mask -1, the smaller integer
-        kind = "min" if kind == "max" else "max"
+        kind = {"max": "min", "min": "max"}.get(kind, kind)
+    elif dtype.kind != "f":
+        kind = {"fmax": "max", "fmin": "min"}.get(kind, kind)
     folded = f"fold_{reduction_type(kind, dtype, lanes)}({text})"
     if kind in ("sum", "prod") and _is_narrow(dtype):
         return f"wrap_{own_type(dtype, 1)}({folded})"

@@ -111,6 +111,12 @@ STAX_PARTS_64(f64, i64, , , , , 1)
 STAX_EACH_32(STAX_PARTS_32)
 STAX_EACH_64(STAX_PARTS_64)
 
+#define STAX_FOLDS(F, I, U, FE, IE, UE, N)                                                        \
+    STAX_FOLD(F, I, FE, N, fmax, fmax_##F)                                                        \
+    STAX_FOLD(F, I, FE, N, fmin, fmin_##F)
+STAX_EACH_32(STAX_FOLDS)
+STAX_EACH_64(STAX_FOLDS)
+
 #define STAX_REMAINDERS(E)                                                                        \
     STAX_INLINE E fmod_##E(E a, E b) { return (E)stax_libm_fmod((f64)a, (f64)b); }                \
     STAX_INLINE E slow_fmod_##E(E a, E b) { return fmod_##E(a, b); }                              \

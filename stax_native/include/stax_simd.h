@@ -327,13 +327,24 @@ STAX_EXTREMES(f64, i64)
     STAX_FOLD(T, I, E, N, sum, STAX_ADD)                                                          \
     STAX_FOLD(T, I, E, N, prod, STAX_MULTIPLY)                                                    \
     STAX_FOLD(T, I, E, N, max, maximum_##T)                                                       \
-    STAX_FOLD(T, I, E, N, min, minimum_##T)
+    STAX_FOLD(T, I, E, N, min, minimum_##T)                                                       \
+    STAX_FOLD(T, I, E, N, and, STAX_AND)                                                          \
+    STAX_FOLD(T, I, E, N, or, STAX_OR)                                                            \
+    STAX_FOLD(T, I, E, N, xor, STAX_XOR)
+#define STAX_AND(a, b) ((a) & (b))
+#define STAX_OR(a, b) ((a) | (b))
+#define STAX_XOR(a, b) ((a) ^ (b))
 
 #define STAX_REDUCTIONS_SCALAR(E)                                                                 \
     STAX_FOLD_SCALAR(E, sum)                                                                      \
     STAX_FOLD_SCALAR(E, prod)                                                                     \
     STAX_FOLD_SCALAR(E, max)                                                                      \
-    STAX_FOLD_SCALAR(E, min)
+    STAX_FOLD_SCALAR(E, min)                                                                      \
+    STAX_FOLD_SCALAR(E, fmax)                                                                     \
+    STAX_FOLD_SCALAR(E, fmin)                                                                     \
+    STAX_FOLD_SCALAR(E, and)                                                                      \
+    STAX_FOLD_SCALAR(E, or)                                                                       \
+    STAX_FOLD_SCALAR(E, xor)
 
 STAX_REDUCTIONS_SCALAR(f32)
 STAX_REDUCTIONS_SCALAR(f64)
