@@ -29,7 +29,9 @@ Meaning
     *strict*: plain sequential order, on request.
 
     The identity of a sum is -0.0 (neutral for every value, +0.0 is not), of a product 1.
-6.  mean = sum / n; variance in two passes, never E[x^2] - E[x]^2.
+6.  mean = sum / n; variance in two passes, never E[x^2] - E[x]^2. float16 sums, means and variances
+    are float32 until their end and rounded once there; a float16 product rounds each step.
+    argmax and argmin: the first NaN, otherwise the first extreme, in C order of the operand.
 7.  NaN is one class: sign and payload of a NaN are free.
 8.  A result on an empty axis is NumPy's: 0 for sum, 1 for prod, an error for max and min.
 
