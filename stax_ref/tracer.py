@@ -238,6 +238,17 @@ class Tracer:
         """Bytes of all elements."""
         return self.size * self.itemsize
 
+    @property
+    def device(self) -> str:
+        """``"cpu"``, as NumPy's arrays say."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Tracer:
+        """The array itself on ``"cpu"``; any other device is NumPy's ValueError."""
+        if stream is not None or device != "cpu":
+            raise ValueError(f"Unsupported device: {device}")
+        return self
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of unsized object")

@@ -372,6 +372,14 @@ def sort(recording: Trace, a: Any, axis: int = -1, **kwargs: Any) -> None:
     store(a, call_function(recording, np.sort, (a,), {"axis": axis, **kwargs}), "no", "sort")
 
 
+def partition(recording: Trace, a: Any, kth: Any, axis: int = -1, **kwargs: Any) -> None:
+    """``a.partition(kth)``: in place."""
+    from .namespace import call_function
+
+    found = call_function(recording, np.partition, (a, kth), {"axis": axis, **kwargs})
+    store(a, found, "no", "partition")
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.copyto: copyto,
     np.putmask: putmask,
@@ -380,4 +388,12 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.fill_diagonal: fill_diagonal,
 }
 
-METHODS: dict[str, Callable[..., Any]] = {"fill": fill, "put": put, "sort": sort}
+BY_CALL = frozenset({np.put, np.put_along_axis})
+"""Functions whose write is a call of NumPy's own assignment."""
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "fill": fill,
+    "put": put,
+    "sort": sort,
+    "partition": partition,
+}

@@ -219,7 +219,7 @@ def tensorinv(recording: Trace, a: Any, ind: int = 2) -> Any:
 _VALUES = """
 argsort argpartition searchsorted digitize lexsort ediff1d median nanmedian percentile quantile
 nanpercentile nanquantile interp histogram2d packbits unpackbits isin
-resize insert ravel_multi_index unravel_index
+insert ravel_multi_index unravel_index
 """.split()
 """Results follow from the values of the operands alone; each is copied into its buffer once."""
 

@@ -19,6 +19,7 @@ from ..tracer import Trace, Tracer
 from . import (
     arithmetic,
     assign,
+    blocks,
     choices,
     contractions,
     creation,
@@ -200,6 +201,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **rearrange.FUNCTIONS,
     **padding.FUNCTIONS,
     **indexing.FUNCTIONS,
+    **blocks.FUNCTIONS,
     **differences.FUNCTIONS,
     **windows.FUNCTIONS,
 }

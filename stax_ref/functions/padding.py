@@ -108,12 +108,12 @@ def _with_own_elements(
         places = np.pad(np.arange(extent), pair, mode=mode).tolist()  # type: ignore[call-overload]
     except ValueError as error:
         raise ShapeError(str(error), user_frame()[0], "an axis with elements") from None
-    parts = [_run(recording, x, axis, run) for run in _runs(places)]
+    parts = [piece(recording, x, axis, run) for run in runs(places)]
     return concatenate(recording, parts, axis) if len(parts) > 1 else parts[0]
 
 
-def _runs(places: list[int]) -> list[list[int]]:
-    """Maximal runs with one step, -1, 0 or 1."""
+def runs(places: list[int]) -> list[list[int]]:
+    """Places in maximal runs with one step, -1, 0 or 1."""
     runs: list[list[int]] = []
     for place in places:
         run = runs[-1] if runs else []
@@ -126,7 +126,8 @@ def _runs(places: list[int]) -> list[list[int]]:
     return runs
 
 
-def _run(recording: Trace, x: Tracer, axis: int, run: list[int]) -> Tracer:
+def piece(recording: Trace, x: Tracer, axis: int, run: list[int]) -> Tracer:
+    """The elements of a run along an axis."""
     whole = (slice(None),) * axis
     first, last, step = run[0], run[-1], (run[1] - run[0] if len(run) > 1 else 1)
     if step == 0:

@@ -40,6 +40,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
         np.result_type,
         np.can_cast,
         np.common_type,
+        np.min_scalar_type,
         np.diag_indices_from,
         np.tril_indices_from,
         np.triu_indices_from,
