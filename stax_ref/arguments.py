@@ -257,6 +257,8 @@ def judge(value: Any, leaves: list[Any]) -> Tree | None:
         return LEAF
     if kind is dict or kind is list or kind is tuple:
         return None
+    if kind is str:
+        return static(value)
     return _judge_rare(value, leaves)
 
 
