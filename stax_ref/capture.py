@@ -126,20 +126,27 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def draws(*functions: Callable[..., Any]) -> bool:
-    """True when a function, or one it names, uses NumPy's global random numbers.
+    """True when a function, or one it names, draws NumPy's random numbers.
 
-    Told from the names in its code: ``np.random``, ``default_rng``, functions of ``numpy.random``.
+    Told from the names in its code: ``np.random``, ``default_rng``, functions of ``numpy.random``,
+    a generator beside one of its methods. Known before the function runs.
     """
     module = sys.modules.get("numpy.random")
     state = getattr(module, "RandomState", None)
+    kind = getattr(module, "Generator", None)
     for current in _followed(*functions):
         names, held = _names(current.__code__), readable(current)
         if "default_rng" in names or ("random" in names and any(value is np for value in held)):
             return True
-        if module is None or state is None:
+        if module is None or state is None or kind is None:
             continue
         owners = [getattr(value, "__self__", None) for value in held]
-        if any(value is module for value in held) or any(isinstance(o, state) for o in owners):
+        if any(value is module for value in held) or any(
+            isinstance(o, (state, kind)) for o in owners
+        ):
+            return True
+        methods = {name for name in names if callable(getattr(kind, name, None))}
+        if methods and any(isinstance(value, (state, kind)) for value in held):
             return True
     return False
 

@@ -76,16 +76,24 @@ def _install(change: int) -> None:
                 setattr(np, name, original)
 
 
-def _called_inside() -> bool:
-    """True when NumPy or Stax itself made the call, not the user's function."""
-    module = sys._getframe(2).f_globals.get("__name__", "")
-    return module.partition(".")[0] in ("numpy", "stax_ref")
+def _called_inside(name: str) -> bool:
+    """True when NumPy, Stax or compiled code made the call, not the user's function.
+
+    Compiled code (NumPy's own random numbers, any extension module) has no frame: the innermost one
+    is the user's then, but its code does not name the function. It must get a plain array, since
+    it may write to its memory.
+    """
+    frame = sys._getframe(2)
+    module = frame.f_globals.get("__name__", "")
+    code = frame.f_code
+    named = name in code.co_names or name in code.co_consts
+    return not named or module.partition(".")[0] in ("numpy", "stax_ref")
 
 
 def _maker(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def made(*args: Any, **kwargs: Any) -> Any:
-        if not _tracing.recordings or _called_inside():
+        if not _tracing.recordings or _called_inside(name):
             return original(*args, **kwargs)
         recording = _tracing.recordings[-1]
         if any(_is_unknown(thing) for thing in (*args, *kwargs.values())):
@@ -100,7 +108,7 @@ def _maker(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 def _converter(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def converted(thing: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _tracing.recordings or isinstance(thing, np.ndarray) or _called_inside():
+        if not _tracing.recordings or isinstance(thing, np.ndarray) or _called_inside(name):
             return original(thing, *args, **kwargs)
         recording = _tracing.recordings[-1]
         if isinstance(thing, Tracer) or _is_unknown(thing):

@@ -215,15 +215,18 @@ class Jitted:
         name = getattr(self._function, "__name__", "function")
         place = capture.place_of(self._function)
         functions = (self._function, *call.functions)
+        drawn = TraceError(
+            "np.random inside a jitted function would be drawn once, while tracing",
+            place,
+            "draw outside and pass the array as an argument",
+        )
+        if capture.draws(*functions):  # before it runs: compiled code that makes arrays is no trace
+            raise drawn
         before = capture.generators(*functions)
         known = name if name.isidentifier() else "function"
         graph = trace(self._caller(call), known, call.parameters(), place)
-        if capture.draws(*functions) or capture.generators(*functions) != before:
-            raise TraceError(
-                "np.random inside a jitted function would be drawn once, while tracing",
-                place,
-                "draw outside and pass the array as an argument",
-            )
+        if capture.generators(*functions) != before:
+            raise drawn
         return graph
 
     def _caller(self, call: Call) -> Callable[..., Any]:

@@ -44,3 +44,10 @@ def test_refused(function):
     assert "would be drawn once, while tracing" in str(caught.value)
     assert f"def {function.__name__}(x):" in str(caught.value)
     assert "draw outside and pass the array" in caught.value.instead
+
+
+def test_a_generator_that_is_not_drawn_from():
+    def f(x):
+        return x + (generator is not None)
+
+    np.testing.assert_array_equal(stax.jit(f, backend="ref")(floats(3)), 2)
