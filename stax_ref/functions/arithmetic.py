@@ -89,17 +89,23 @@ def _product(recording: Trace, a: Any, b: Any) -> Any:
 
 
 def _allclose(recording: Trace, *args: Any, **kwargs: Any) -> Any:
-    return np.all(isclose(recording, *args, **kwargs))
+    return _python_bool(recording, isclose(recording, *args, **kwargs))
+
+
+def _python_bool(recording: Trace, answers: Any) -> Tracer:
+    """Whether all answers are true, as a Python bool."""
+    every: Any = np.all(answers)
+    return recording.record("cast", (every._value,), (), dtypes.BOOL, True)
 
 
 def _array_equal(recording: Trace, a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     x, y = (_array(recording, a, "array_equal") for a in (a1, a2))
     if x.shape != y.shape:
-        return _constant(recording, False, dtypes.BOOL, ())
+        return _python_bool(recording, _constant(recording, False, dtypes.BOOL, ()))
     same = x == y
     if equal_nan and x.dtype.kind == "f" and y.dtype.kind == "f":
         same = same | np.isnan(x) & np.isnan(y)
-    return np.all(same)
+    return _python_bool(recording, same)
 
 
 def _array_equiv(recording: Trace, a1: Any, a2: Any) -> Any:
@@ -107,8 +113,8 @@ def _array_equiv(recording: Trace, a1: Any, a2: Any) -> Any:
     try:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
-        return _constant(recording, False, dtypes.BOOL, ())
-    return np.all(x == y)
+        return _python_bool(recording, _constant(recording, False, dtypes.BOOL, ()))
+    return _python_bool(recording, x == y)
 
 
 def _constant(recording: Trace, value: Any, dtype: np.dtype, shape: tuple[int, ...]) -> Tracer:

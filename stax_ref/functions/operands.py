@@ -39,15 +39,21 @@ def convert(recording: Trace, thing: Any, operand: Operand | None, dtype: np.dty
     if operand is None:
         if dtype == dtypes.BOOL and type(thing) is int and not -(2**63) <= thing < 2**63:
             raise OverflowError("Python int too large to convert to C long")  # as NumPy says
-        return literal(thing, dtype)
+        return _rounded(thing, dtype)
     if isinstance(operand, Literal):
-        return operand if operand.dtype == dtype else literal(operand.value, dtype)
+        return operand if operand.dtype == dtype else _rounded(operand.value, dtype)
     if operand.dtype == dtype:
         return operand
     if operand.weak and operand.dtype == dtypes.I64 and dtype.kind in "iu":
         info = np.iinfo(dtype)
         recording.limit(operand, int(info.min), int(info.max))
     return recording.record("cast", (operand,), operand.shape, dtype)._value
+
+
+def _rounded(number: Any, dtype: np.dtype) -> Literal:
+    """A constant in the dtype of the loop; a float beyond it is infinite, without a warning."""
+    with np.errstate(over="ignore"):
+        return literal(number, dtype)
 
 
 def carried(dtype: np.dtype, what: str) -> np.dtype:
