@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from .made import Made, made, tracers
 from .tracer import Trace, Tracer
 
 MAKERS = (
@@ -76,46 +76,47 @@ def _install(change: int) -> None:
                 setattr(np, name, original)
 
 
-def _called_inside(name: str) -> bool:
-    """True when NumPy, Stax or compiled code made the call, not the user's function.
+def _called_inside() -> bool:
+    """True when NumPy's or Stax's own Python code made the call, not the user's function.
 
-    Compiled code (NumPy's own random numbers, any extension module) has no frame: the innermost one
-    is the user's then, but its code does not name the function. It must get a plain array, since
-    it may write to its memory.
+    Compiled code has no frame and looks like the user's; it gets a ``Made`` array, whose memory it
+    may read and write.
     """
-    frame = sys._getframe(2)
-    module = frame.f_globals.get("__name__", "")
-    code = frame.f_code
-    named = name in code.co_names or name in code.co_consts
-    return not named or module.partition(".")[0] in ("numpy", "stax_ref")
+    module = sys._getframe(2).f_globals.get("__name__", "")
+    return module.partition(".")[0] in ("numpy", "stax_ref")
 
 
 def _maker(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def made(*args: Any, **kwargs: Any) -> Any:
-        if not _tracing.recordings or _called_inside(name):
+    def maker(*args: Any, **kwargs: Any) -> Any:
+        if not _tracing.recordings or _called_inside():
             return original(*args, **kwargs)
         recording = _tracing.recordings[-1]
+        args, kwargs = tracers(args), tracers(kwargs)
         if any(_is_unknown(thing) for thing in (*args, *kwargs.values())):
             from .functions import creation
 
             return creation.made_of_traced(recording, name, original, args, kwargs)
-        return _as_known(recording, original(*args, **kwargs))
+        return made(recording, original(*args, **kwargs))
 
-    return made
+    return maker
 
 
 def _converter(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def converted(thing: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _tracing.recordings or isinstance(thing, np.ndarray) or _called_inside(name):
+        is_made = isinstance(thing, Made) and thing._tracer is not None
+        if not _tracing.recordings or _called_inside():
+            return original(thing, *args, **kwargs)
+        if isinstance(thing, np.ndarray) and not is_made:
             return original(thing, *args, **kwargs)
         recording = _tracing.recordings[-1]
+        thing = tracers(thing)
         if isinstance(thing, Tracer) or _is_unknown(thing):
             from .functions import creation
 
             return creation.converted(recording, name, thing, *args, **kwargs)
-        return _as_known(recording, original(thing, *args, **kwargs))
+        return made(recording, original(thing, *args, **kwargs))
 
     return converted
 
@@ -125,11 +126,3 @@ def _is_unknown(thing: Any) -> bool:
     if isinstance(thing, (list, tuple)):
         return any(_is_unknown(entry) for entry in thing)
     return isinstance(thing, Tracer) and thing._known is None
-
-
-def _as_known(recording: Trace, made: Any) -> Any:
-    if type(made) is np.ndarray and dtypes.is_supported(made.dtype):
-        return Tracer(recording, None, made)
-    if isinstance(made, tuple):
-        return tuple(_as_known(recording, entry) for entry in made)
-    return made

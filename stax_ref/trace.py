@@ -20,6 +20,7 @@ from .containers import container_of
 from .errors import TraceError, Where
 from .graph import Graph, Literal, Operand, Value, simplify
 from .intercept import creating
+from .made import Made, tracers
 from .statics import is_function, is_static, static
 from .tracer import Trace, Tracer
 from .tree import LEAF, Tree, Unfit
@@ -140,6 +141,7 @@ def _results(recording: Trace, result: Any, place: Where | None) -> tuple[tuple[
     """The traced values in a result, and the rest of it."""
 
     def judge(value: Any, leaves: list[Any]) -> Tree | None:
+        value = tracers(value) if isinstance(value, Made) else value
         if isinstance(value, Tracer):
             if value._trace is not recording:
                 raise Unfit("belongs to another trace", "return what you computed")

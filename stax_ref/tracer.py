@@ -260,16 +260,20 @@ class Tracer:
 
     # NumPy's protocols ---------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from . import made
         from .functions import namespace
 
-        return namespace.call_ufunc(self._trace, ufunc, method, inputs, kwargs)
+        given, options = made.tracers(inputs), made.tracers(kwargs)
+        return namespace.call_ufunc(self._trace, ufunc, method, given, options)
 
     def __array_function__(
         self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        from . import made
         from .functions import namespace
 
-        return namespace.call_function(self._trace, func, args, kwargs)
+        given, options = made.tracers(args), made.tracers(kwargs)
+        return namespace.call_function(self._trace, func, given, options)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return np
@@ -355,17 +359,19 @@ class Tracer:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         from .functions import assign
+        from .made import tracers
 
-        assign.setitem(self, key, value)
+        assign.setitem(self, tracers(key), tracers(value))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         from .functions import namespace, refused
+        from .made import tracers
 
         method = namespace.METHODS.get(name)
         if method is not None:
-            return lambda *args, **kwargs: method(self, *args, **kwargs)
+            return lambda *args, **kwargs: method(self, *tracers(args), **tracers(kwargs))
         if hasattr(np.ndarray, name):
             raise refused.method_refusal(name) or UnsupportedOperation(
                 f"the array method or attribute .{name} is not supported",
@@ -402,8 +408,9 @@ class Tracer:
 
     def __getitem__(self, key: Any) -> Any:
         from .functions import namespace
+        from .made import tracers
 
-        return namespace.item(self, key)
+        return namespace.item(self, tracers(key))
 
     def __pow__(self, other: Any) -> Any:
         from .functions import namespace
@@ -422,6 +429,9 @@ class Tracer:
 def _operator(ufunc: Any, *operands: Any) -> Any:
     """One of Python's operators on at least one tracer."""
     from .functions import namespace
+    from .made import tracers
+
+    operands = tracers(operands)
 
     recording = next(o._trace for o in operands if isinstance(o, Tracer))
     return namespace.call_ufunc(recording, ufunc, "__call__", operands, {}, by_operator=True)

@@ -336,3 +336,30 @@ def test_the_plan_shows_the_write():
     plan = stax.jit(part, backend="ref").lower(ordinary(F32, 15)).plan
     assert plan.written == (0,)
     assert "x[...] = " in plan.wrapper_text()
+
+
+def test_compiled_code_may_ask_numpy_for_memory():
+    """NumPy's generators call ``np.empty`` and write into what they get, without looking."""
+
+    def f(x):
+        table = np.random.default_rng(3).standard_normal(4)
+        return x * table.shape[0]
+
+    x = ordinary(F32, 3)
+    with pytest.raises(stax.TraceError):  # numbers drawn while tracing are refused
+        stax.jit(f, backend="ref")(x)
+
+
+def test_an_array_made_inside_is_an_ndarray():
+    def f(x):
+        o = np.zeros(3)
+        assert isinstance(o, np.ndarray)
+        assert isinstance(o[1:], np.ndarray)
+        assert memoryview(o).nbytes == 24
+        v = o[1:]
+        v += 1
+        o.sort()
+        o[0] = x[0]
+        return o, v
+
+    close(stax.jit(f, backend="ref")(ordinary(F32, 2)), f(ordinary(F32, 2)))
