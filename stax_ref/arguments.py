@@ -240,7 +240,7 @@ def take_apart(value: Any, leaves: list[Any]) -> Tree:
         Unfit: the argument is nothing a program takes, or holds such a thing.
     """
     if type(value) in (list, tuple) and is_numeric(value):
-        leaves.append(np.asarray(value))
+        leaves.append(_copied(value))
         return LEAF
     return tree.take_apart(value, judge, leaves)
 
@@ -303,26 +303,33 @@ def as_array(value: Any) -> np.ndarray | None:
     """
     if isinstance(value, np.ndarray) and type(value) is not np.memmap:
         raise Unfit(f"is a {type(value).__name__}", "np.asarray of it")
-    if isinstance(value, (np.ndarray, np.generic)) and not isinstance(value, (str, bytes)):
+    if isinstance(value, np.ndarray):
         return np.asarray(value)
     if isinstance(value, (str, bytes, type)):
         return None
+    if isinstance(value, np.generic):
+        return _copied(value)
     if isinstance(value, (list, tuple)):  # a subclass: torch.Size, say
-        return np.asarray(value) if is_numeric(value) else None
+        return _copied(value) if is_numeric(value) else None
     if hasattr(value, "__dlpack__"):
         array = _from_dlpack(value)
         if array is not None:
             return array
-    if any(hasattr(value, name) for name in _ARRAY_PROTOCOLS):
+    if hasattr(value, "__array_interface__") or hasattr(value, "__array_struct__"):
         return np.asarray(value)
     try:
         memoryview(value)
     except TypeError:
-        return None
+        return _copied(value) if hasattr(value, "__array__") else None
     return np.asarray(value)
 
 
-_ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
+def _copied(value: Any) -> np.ndarray:
+    """An array that may be a copy: read-only, since what is written would not reach the caller."""
+    array = np.asarray(value).view()
+    array.flags.writeable = False
+    return array
+
 
 _ON_CPU = (1, 3, 11, 13)
 """DLPack devices whose memory NumPy reads: CPU, and host or managed memory of CUDA and ROCm."""

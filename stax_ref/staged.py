@@ -132,7 +132,7 @@ def check_targets(plan: Plan, arrays: Sequence[Any]) -> None:
     for number in plan.written:
         target, name = arrays[number], plan.inputs[number].value.name
         if not target.flags.writeable:
-            raise ValueError("assignment destination is read-only")
+            raise ValueError(f"assignment destination is read-only: the argument {name}")
         for other, array in enumerate(arrays):
             if (
                 other != number

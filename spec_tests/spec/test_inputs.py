@@ -173,6 +173,50 @@ def test_no_hold_on_a_buffer_after_the_call():
             growing.append(3)  # BufferError while somebody looks at it
 
 
+def first_set(x):
+    x[0] = 9
+    return x * 2
+
+
+WRITABLE = {
+    "ndarray": lambda a: a,
+    "reversed": lambda a: a[::-1],
+    "swapped": lambda a: a.astype(">f8"),
+    "memoryview": memoryview,
+    "array.array": lambda a: array.array("d", a),
+    "DLPack": Dlpack,
+    "__array_interface__": lambda a: Protocol("__array_interface__", a),
+    "ctypes": lambda a: (ctypes.c_double * len(a))(*a),
+}
+
+
+@pytest.mark.parametrize("name", WRITABLE)
+def test_what_the_function_writes_reaches_the_caller(name):
+    for backend in BACKENDS:
+        jitted = stax.jit(first_set, backend=backend)
+        for _ in range(3):
+            value = WRITABLE[name](np.arange(1.0, 4.0))
+            got = jitted(value)
+            seen = np.asarray(getattr(value, "held", value))
+            np.testing.assert_array_equal(got, seen * 2)
+            assert seen[0] == 9
+            other = WRITABLE[name](np.arange(1.0, 4.0))
+            stax.jit(lambda p: first_set(p["x"]), backend=backend)({"x": other})
+            assert np.asarray(getattr(other, "held", other))[0] == 9
+
+
+@pytest.mark.parametrize(
+    "value", [[1.0, 2.0], (1, 2), Array([1.0, 2.0]), b"12"], ids=lambda v: type(v).__name__
+)
+def test_what_would_not_reach_the_caller_is_not_written(value):
+    value = memoryview(value) if isinstance(value, bytes) else value
+    for backend in BACKENDS:
+        jitted = stax.jit(first_set, backend=backend)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="destination is read-only: the argument x"):
+                jitted(value)
+
+
 def test_a_buffer_is_read_at_each_call():
     for backend in BACKENDS:
         jitted = stax.jit(double, backend=backend)

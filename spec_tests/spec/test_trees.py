@@ -179,6 +179,26 @@ def test_the_arguments_stay_as_they_are():
         assert not np.shares_memory(got["w"], held)
 
 
+def test_arrays_in_containers_are_written_where_they_lie():
+    def f(p):
+        p["w"] -= 1
+        p["list"][0][1:] = 7
+        p["layer"].weight[0] = p["w"][1]
+        return {"w": p["w"] * 2, "list": p["list"]}
+
+    for backend in BACKENDS:
+        jitted = stax.jit(f, backend=backend)
+        given, wanted = (
+            {"w": Y.copy(), "list": [X.copy()], "layer": Layer(Y.copy(), Y.copy())}
+            for _ in range(2)
+        )
+        held = given["w"]
+        for _ in range(3):
+            same(jitted(given), f(wanted))
+            same(given, wanted)
+        assert given["w"] is held
+
+
 def test_methods_of_a_dataclass():
     @dataclass
     class Affine:
