@@ -78,7 +78,7 @@ volatile i64v m, n;
 volatile i16v s;
 volatile i32x4 x, y;
 volatile double one = 1.0, tiny = 0x1p-53;
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(__clang__)
 typedef short i16x8 __attribute__((vector_size(16)));
 volatile i16x8 half = {0x3e00};
 #endif
@@ -101,7 +101,7 @@ int main(void) {
     for (int i = 0; i < BYTES / 8; i++) if (k[i] != (i - 3) * (i - 3)) return 2;
     for (int i = 0; i < BYTES / 2; i++) if (h[i] != 2 * i) return 2;
     for (int i = 0; i < 4; i++) if (z[i] != i + 1) return 2;
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(__clang__)
     if (__builtin_ia32_vcvtph2ps(half)[0] != 1.5f) return 2;
 #endif
 #if defined(__FP_FAST_FMA) || defined(__FMA__)
