@@ -16,7 +16,7 @@ import pytest
 from spec_tests.xp.judge import function
 from stax_ref import xp
 from stax_ref.xp import page
-from stax_ref.xp.table import DELEGATED, FUNCTIONS, LIMITS, NATIVE
+from stax_ref.xp.table import DELEGATED, EXTERNAL, FUNCTIONS, LIMITS, NATIVE
 
 DTYPES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
@@ -50,6 +50,7 @@ def test_every_function_is_native_or_delegated_with_a_reason():
     assert set(DELEGATED) | NATIVE == set(FUNCTIONS)
     assert not set(DELEGATED) & NATIVE
     assert all(len(reason) > 10 for reason in DELEGATED.values())
+    assert EXTERNAL <= NATIVE
     assert set(LIMITS) <= set(FUNCTIONS)
     assert xp.__native__ is NATIVE
     assert xp.__delegated__ is DELEGATED

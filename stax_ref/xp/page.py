@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from .table import DELEGATED, FUNCTIONS, LIMITS, NATIVE
+from .table import DELEGATED, EXTERNAL, FUNCTIONS, LIMITS, NATIVE
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "array-api.md"
 
@@ -31,7 +31,11 @@ traced function, so that `xp.sum(xp.exp(x))` fuses.
 def text() -> str:
     """The whole page."""
     parts = [_HEAD.format(total=len(FUNCTIONS), native=len(NATIVE))]
-    parts.append("\n## Jitted programs\n\n" + _names(n for n in FUNCTIONS if n in NATIVE))
+    parts.append(
+        "\n## Jitted programs\n\n" + _names(n for n in FUNCTIONS if n in NATIVE - EXTERNAL)
+    )
+    parts.append("\nWith a call of NumPy's own routine inside the program (an external node):\n\n")
+    parts.append(_names(n for n in FUNCTIONS if n in EXTERNAL))
     parts.append("\n## NumPy's own\n\n| why | functions |\n|---|---|\n")
     for reason in dict.fromkeys(DELEGATED.values()):
         names = _names(n for n in FUNCTIONS if DELEGATED.get(n) == reason)

@@ -66,7 +66,7 @@ def standard(
             result = function(*args, **kwargs)
             return result if _traced(values) else _as_arrays(result)
         if any(value is None or type(value) is list for value in values):
-            args, kwargs = _plain_call(signature, args, kwargs)
+            args, kwargs = plain_call(signature, args, kwargs)
         return _as_arrays(program(*args, **kwargs))
 
     native.program = program  # type: ignore[attr-defined]  # for `explain` and tests
@@ -101,7 +101,7 @@ def _carried(values: Any) -> bool:
     return some
 
 
-def _plain_call(
+def plain_call(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The same call without arrays that are None, and with tuples for lists in static options."""
@@ -111,17 +111,7 @@ def _plain_call(
             del bound.arguments[name]
         elif type(value) is list and name not in ARRAYS:
             bound.arguments[name] = tuple(value)
-    positional = [
-        bound.arguments[name]
-        for name, parameter in signature.parameters.items()
-        if parameter.kind is parameter.POSITIONAL_ONLY and name in bound.arguments
-    ]
-    rest = {
-        name: value
-        for name, value in bound.arguments.items()
-        if signature.parameters[name].kind is not inspect.Parameter.POSITIONAL_ONLY
-    }
-    return tuple(positional), rest
+    return bound.args, bound.kwargs
 
 
 def _as_arrays(result: Any) -> Any:

@@ -1,8 +1,9 @@
 """Which function of the standard runs as a jitted program, and which is NumPy's own call, and why.
 
 Takes nothing; gives ``FUNCTIONS`` (every name of the standard, with ``linalg.`` or ``fft.`` before
-those of the extensions), ``DELEGATED`` (name → reason), ``NATIVE`` (the others) and ``LIMITS``
-(what a native function hands to NumPy for one call). This is the one place that decides: to move a
+those of the extensions), ``DELEGATED`` (name → reason), ``NATIVE`` (the others), ``EXTERNAL``
+(native ones with a call of NumPy inside) and ``LIMITS`` (what a native function hands to NumPy for
+one call). This is the one place that decides: to move a
 name, move it here. Not here: how a program is run (``program``), the page printed from it
 (``page``).
 """
@@ -63,6 +64,14 @@ DELEGATED: dict[str, str] = {
 
 NATIVE = frozenset(FUNCTIONS) - frozenset(DELEGATED)
 """Names that run as jitted programs."""
+
+EXTERNAL = frozenset(
+    (
+        "argsort cumulative_prod cumulative_sum isin matmul searchsorted sort tensordot vecdot "
+        "linalg.cross linalg.matmul linalg.tensordot linalg.vecdot fft.fftshift fft.ifftshift"
+    ).split()
+)
+"""Native functions whose program holds a call of NumPy's own routine, and loops around it."""
 
 LIMITS: dict[str, str] = {
     "astype": "copy=False on an array of that dtype returns the array itself",
