@@ -19,11 +19,15 @@ def leaves(result):
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def as_numpy_does(function, *arguments):
-    """The public call, native code forced, gives NumPy's values, dtypes and shapes."""
+def as_numpy_does(function, *arguments, backend=None):
+    """The public call gives NumPy's values, dtypes and shapes; native code is forced.
+
+    ``backend="ref"`` asks the interpreter, which costs no compilation: for programs that climb the
+    ladder in a batch as well.
+    """
     with np.errstate(all="ignore"):
         expected = leaves(function(*arguments))
-    got = leaves(stax.jit(function, backend=backend_name())(*arguments))
+    got = leaves(stax.jit(function, backend=backend or backend_name())(*arguments))
     for one, other in zip(got, expected, strict=True):
         one, other = np.asarray(one), np.asarray(other)
         assert (one.dtype, one.shape) == (other.dtype, other.shape)

@@ -13,7 +13,7 @@ import stax_ref as stax
 from spec_tests.harness import Case, check_all
 
 from .calls import as_numpy_does
-from .values import ALL, NUMBERS, laid_out, ordinary
+from .values import NUMBERS, laid_out, ordinary
 
 EINSUMS = [
     ("ij,jk->ik", (3, 4), (4, 5)),
@@ -68,7 +68,7 @@ def test_einsum(dtype):
     cases = [Case(program(s), arrays(dtype, shapes), s) for s, *shapes in EINSUMS]
     check_all(cases)
     for case in cases:
-        as_numpy_does(case.function, *case.args)
+        as_numpy_does(case.function, *case.args, backend="ref")
 
 
 @pytest.mark.parametrize("layout", ["strided", "reversed", "transposed", "broadcast"])
@@ -80,7 +80,7 @@ def test_einsum_of_laid_out_operands(layout):
             else ordinary(np.float64, *shape)
             for k, shape in enumerate(shapes)
         ]
-        as_numpy_does(program(subscripts), *operands)
+        as_numpy_does(program(subscripts), *operands, backend="ref")
 
 
 def test_einsum_in_numpys_other_form_and_with_options():
@@ -155,19 +155,17 @@ TENSORDOTS = [
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_tensordot(dtype):
-    cases = []
-    for left, right, axes in TENSORDOTS:
-        operands = arrays(dtype, [left, right])
-        cases.append(Case(lambda a, b, axes=axes: np.tensordot(a, b, axes), operands, str(axes)))
-    cases = [Case(bound(case), case.args, case.label) for case in cases]
+    cases = [
+        Case(over(axes), arrays(dtype, [left, right]), str(axes))
+        for left, right, axes in TENSORDOTS
+    ]
     check_all(cases)
     for case in cases:
-        as_numpy_does(case.function, *case.args)
+        as_numpy_does(case.function, *case.args, backend="ref")
 
 
-def bound(case):
-    """The function of a case with its default arguments bound: they are no arguments of a call."""
-    axes = case.function.__defaults__[0]
+def over(axes):
+    """``np.tensordot`` over these axes."""
     return lambda a, b: np.tensordot(a, b, axes)
 
 
@@ -200,28 +198,32 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize(
+    "dtype", ["?", "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+)
 def test_products(dtype):
     cases = [
         Case(function, arrays(dtype, shapes), name)
         for name, (function, *shapes) in PRODUCTS.items()
-        if not (dtype == np.bool_ and "scalar" in name)
+        if not (dtype == "?" and "scalar" in name)
     ]
     check_all(cases)
     for case in cases:
-        as_numpy_does(case.function, *case.args)
+        as_numpy_does(case.function, *case.args, backend=None if dtype == "f4" else "ref")
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products_of_mixed_dtypes_and_layouts(name):
-    function, *shapes = PRODUCTS[name]
-    left, right = arrays(np.int32, [shapes[0]])[0], arrays(np.float32, shapes)[1]
-    as_numpy_does(function, left, right)
-    as_numpy_does(function, left[::-1], right[..., ::-1])
-    as_numpy_does(function, np.asfortranarray(left), right)
+def test_products_of_mixed_dtypes_and_layouts():
+    cases = []
+    for name, (function, *shapes) in PRODUCTS.items():
+        left, right = arrays(np.int32, [shapes[0]])[0], arrays(np.float32, shapes)[1]
+        layouts = [(left, right), (left[::-1], right[..., ::-1]), (np.asfortranarray(left), right)]
+        cases += [Case(function, layout, name) for layout in layouts]
+    check_all(cases)
+    for case in cases:
+        as_numpy_does(case.function, *case.args, backend="ref")
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 def test_whole_numbers_are_exact_and_wrap(dtype):
     big = np.full((3, 3), np.iinfo(dtype).max, dtype)
     functions = [
@@ -256,4 +258,4 @@ def test_dtypes_mix_as_numpy_says(dtype):
     for other in (np.float32, np.int64):
         operands = arrays(dtype, [(3, 4)])[0], arrays(other, [(5, 4)])[0]
         for function in (lambda a, b: np.einsum("ij,kj->ik", a, b), lambda a, b: np.inner(a, b)):
-            as_numpy_does(function, *operands)
+            as_numpy_does(function, *operands, backend="ref")

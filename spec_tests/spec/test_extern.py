@@ -111,16 +111,18 @@ ON_FLOATS = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+@pytest.mark.parametrize(
+    "dtype", ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+)
 def test_functions_of_the_values_alone(dtype):
     x = (3 * ordinary(np.float64, 5, 7)).astype(dtype)
     layouts = [x, x[::-1, ::-1], np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2]]
-    check_all(
-        [Case(f, (a,), name) for name, f in ON_ROWS.items() for a in layouts[:: len(layouts) - 1]]
-    )
+    turn = np.dtype(dtype).itemsize  # every dtype in two layouts, every layout with some dtype
+    chosen = layouts[turn % 4], layouts[(turn + 1) % 4]
+    check_all([Case(f, (layout,), name) for name, f in ON_ROWS.items() for layout in chosen])
     for function in ON_ROWS.values():
-        for argument in layouts:
-            as_numpy_does(function, argument)
+        for layout in chosen:
+            as_numpy_does(function, layout, backend=None if dtype == "f8" else "ref")
 
 
 def test_functions_of_floats():

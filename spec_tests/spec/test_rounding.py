@@ -337,6 +337,46 @@ def test_matmul_passes_on_the_error_of_its_operands():
     assert_bounded(lambda x: x[:, :1] @ np.sum(x.T, axis=0, keepdims=True), x)
 
 
+def test_calls_on_the_same_operands_are_promised_equal():
+    x = matrix("normal", np.float32)
+    for function in (
+        np.sort,
+        np.argsort,
+        np.cumprod,
+        np.median,
+        lambda x: np.searchsorted(x[0], x),
+    ):
+        for argument in (x, x[::-1], np.asfortranarray(x)):
+            assert not assert_bounded(function, argument)[0].any()
+    square = x[:, : len(x)] if x.shape[1] >= len(x) else x[: x.shape[1]]
+    assert not assert_bounded(np.linalg.svdvals, np.ascontiguousarray(square))[0].any()
+    (bound,) = evaluate(np.linalg.svdvals, np.asfortranarray(square))[2]
+    assert np.isinf(bound).all(), "another layout, another path of LAPACK"
+
+
+def test_calls_that_keep_the_order_pass_on_the_error_of_their_operands():
+    x = matrix("cancelling", np.float32)
+    for function in (
+        lambda x: np.sort(np.sum(x, axis=1)),
+        lambda x: np.cumsum(np.sum(x, axis=1)),
+        lambda x: np.maximum.accumulate(np.sum(x, axis=1)),
+        lambda x: np.partition(np.exp(x), 2, axis=1),
+    ):
+        (bound,) = assert_bounded(function, x)
+        assert bound.any()
+        assert np.isfinite(bound).all()
+
+
+def test_nothing_is_promised_of_other_calls_on_operands_that_differ():
+    x = matrix("cancelling", np.float32)
+    for function in (
+        lambda x: np.argsort(np.sum(x, axis=1)),
+        lambda x: np.cumprod(np.sum(x, axis=1)),
+        lambda x: np.interp(np.sum(x, axis=1), [0.0, 1.0], [1.0, 0.0]),
+    ):
+        assert np.isinf(assert_bounded(function, x)[0]).all()
+
+
 def test_products_round_at_every_factor():
     x = np.random.default_rng(12).uniform(0.9, 1.1, (3000, 64)).astype(np.float32)
     assert_bounded(lambda x: np.prod(x, axis=1), x)

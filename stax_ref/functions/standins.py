@@ -36,8 +36,12 @@ SHORT = 16
 MATRIX = 1 << 22
 """Elements up to which a stand-in of true size is an identity matrix with memory of its own."""
 
-_STEPS = (0, 2, 3)
-_LENGTHS = 6
+_GROWTH = 16
+"""Short axes grow by multiples of this, so that a half or an eighth of one is not mistaken for a
+whole other."""
+
+_BASES = (0, 2, 3)
+_LENGTHS = 4
 """Different long axes that can be told apart; more are looked at in true size."""
 
 
@@ -172,13 +176,14 @@ def _from_short(
 ) -> Returned | None:
     """What it returns, read from three runs on short axes; None when they do not say.
 
-    Long axes keep their order. The one of number i grows by 2**i and by 3**i, so the growth of an
-    axis of the result names the axes whose lengths it is the sum of.
+    Long axes keep their order. The one of number i grows by 2**i and by 3**i steps, so the growth
+    of an axis of the result names the axes whose lengths it is the sum of.
     """
     runs = []
     try:
-        for base in _STEPS:
-            short = {n: SHORT + 1 + i + (base**i if base else 0) for i, n in enumerate(lengths)}
+        for base in _BASES:
+            steps = [base**i if base else 0 for i in range(len(lengths))]
+            short = {n: SHORT + 1 + i + _GROWTH * steps[i] for i, n in enumerate(lengths)}
             runs.append(_run(function, operands, short))
     except Exception:  # whatever it is, the run in true size meets it again
         return None
@@ -199,8 +204,8 @@ def _from_short(
 
 def _length(found: Sequence[int], lengths: Sequence[int]) -> int | None:
     """The true length of an axis that had these lengths in the three runs."""
-    twos, threes = found[1] - found[0], found[2] - found[0]
-    if twos < 0 or twos >= 1 << len(lengths):
+    (twos, odd), (threes, strange) = (divmod(later - found[0], _GROWTH) for later in found[1:])
+    if odd or strange or not 0 <= twos < 1 << len(lengths):
         return None
     chosen = [i for i in range(len(lengths)) if twos >> i & 1]
     if threes != sum(3**i for i in chosen):
