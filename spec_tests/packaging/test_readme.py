@@ -54,6 +54,15 @@ def test_the_model_is_called_with_what_the_readme_names():
     np.testing.assert_allclose(got["logits"], np.tanh(x + 1) * 2, rtol=1e-14)
 
 
+def test_the_function_of_ones_own_is_called():
+    code = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[2]
+    words = {"__name__": __name__, "np": np, "stax": stax}
+    exec(compile(code, "own.py", "exec"), words)
+    x = np.sin(np.arange(64.0))
+    expected = np.max(np.abs(np.fft.rfft(x * np.hanning(64))))
+    np.testing.assert_allclose(words["loudest"](x), expected, rtol=1e-12)
+
+
 def test_every_named_file_exists():
     named = set(re.findall(r"`([\w./]+/[\w.]+|\w+\.py)`", README)) - WRITTEN
     assert len(named) > 10
