@@ -76,9 +76,13 @@ def numpy_equation(eqn: Eqn, args: list[Any]) -> Any:
         return _ASSEMBLED[eqn.op](eqn, args)
     if "initial" in params:
         params["initial"] = params["initial"].value
+    nonzero = params.pop("nonzero", False)
     ufunc, _, method = eqn.op.partition(".")
     function = plain.call(ufunc)
-    return (getattr(function, method) if method else function)(*args, **params)
+    result = (getattr(function, method) if method else function)(*args, **params)
+    if nonzero and not np.all(result):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return result
 
 
 def _put(eqn: Eqn, args: list[Any]) -> Any:

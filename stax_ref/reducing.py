@@ -110,7 +110,8 @@ def reduction(lowering: Lowering, eqn: Eqn) -> None:
     source = _cast(lowering, source, wide, where)
     initial = dict(eqn.params).get("initial")
     total = out
-    if wide != out.dtype or initial is not None:
+    nonzero = "nonzero" in dict(eqn.params)
+    if wide != out.dtype or initial is not None or nonzero:
         total = Value(f"{out.name}_{eqn.op}", out.shape, wide)
     if eqn.op == "mean":
         _mean(lowering, source, axes, total, where)
@@ -144,7 +145,7 @@ def _cast(lowering: Lowering, source: Value, dtype: np.dtype, where: Where | Non
 
 
 def _finished(lowering: Lowering, eqn: Eqn, total: Value, initial: Literal | None) -> None:
-    """The last steps: join the initial value, round to the dtype of the result."""
+    """The last steps: join the initial value, round to the dtype of the result, refuse a zero."""
     kind = REDUCTIONS[_kind(_KINDS[eqn.op], total.dtype)] if initial is not None else None
 
     def emit(builder: Builder, index: Indices) -> int:
@@ -154,6 +155,10 @@ def _finished(lowering: Lowering, eqn: Eqn, total: Value, initial: Literal | Non
             result = combined(builder, kind.combine, first, result, total.dtype)
         if total.dtype != eqn.out.dtype:
             result = builder.apply("cast", [result], eqn.out.dtype)
+        if "nonzero" in dict(eqn.params):  # 1 is no position on an axis of length 1: that fails
+            zero = builder.constant(0, eqn.out.dtype)
+            wrong = builder.apply("equal", [result, zero], BOOL)
+            builder.position(builder.apply("cast", [wrong], I32), 1)
         return result
 
     out = eqn.out

@@ -155,13 +155,13 @@ def raise_as_numpy(graph: Graph, arguments: Sequence[Any], failure: FailedCall) 
         failure: what the kernels said.
 
     Raises:
-        IndexError, ValueError: NumPy's own, with the user's line as a note.
+        IndexError, ValueError, ZeroDivisionError: NumPy's own, with the user's line as a note.
         InvariantError: NumPy finds nothing wrong.
     """
     full = [*arguments, *(e.array for e in graph.inputs if e.kind == "captured")]
     try:
         run_graph(graph, full)
-    except (IndexError, ValueError) as error:
+    except (IndexError, ValueError, ZeroDivisionError) as error:
         raise error from None
     raise InvariantError(f"{failure}, but NumPy finds nothing wrong")
 

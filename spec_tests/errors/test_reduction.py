@@ -114,10 +114,6 @@ def traced_initial(x):
     return np.sum(x, axis=1, initial=x[0, 0])  # refused
 
 
-def singular(x):
-    return np.linalg.norm(x, 2)  # refused
-
-
 def into(x):
     return np.argmax(x, 0, np.empty(3, np.int64))  # refused
 
@@ -126,7 +122,6 @@ def into(x):
     ("function", "says", "instead"),
     [
         (traced_initial, "takes a number, not a traced array", "the operation on the initial"),
-        (singular, "needs singular values", "ord='fro'"),
         (into, "np.argmax(..., out=...) is not supported", "the same without it"),
     ],
 )
@@ -149,3 +144,17 @@ def test_a_slice_of_nothing_but_nan_fails_the_call(backend):
         with pytest.raises(ValueError, match="All-NaN slice encountered"):
             call(x)
         assert call(x[:1]).tolist() == getattr(np, name)(x[:1], axis=1).tolist()
+
+
+@pytest.mark.parametrize("backend", ["ref", "c"])
+def test_weights_that_sum_to_zero_fail_the_call(backend):
+    def program(x, w):
+        return np.average(x, axis=1, weights=w), np.sum(x)
+
+    x, w = np.ones((2, 3)), np.array([[1.0, 2.0, 3.0], [1.0, -1.0, 0.0]])
+    call = stax.jit(program, backend=backend)
+    with pytest.raises(ZeroDivisionError, match="Weights sum to zero, can't be normalized"):
+        program(x, w)
+    with pytest.raises(ZeroDivisionError, match="Weights sum to zero, can't be normalized"):
+        call(x, w)
+    assert call(x, np.abs(w))[0].tolist() == [1, 1]

@@ -228,6 +228,23 @@ def test_float16_accumulates_in_float32_and_rounds_once():
     check(lambda x: (np.sum(x), np.mean(x), np.prod(x)), ordinary(np.float16, 300))
 
 
+def test_reductions_in_which_the_order_of_elements_matters():
+    """They are external calls of NumPy."""
+
+    def program(a):
+        return np.subtract.reduce(a), np.logaddexp.reduce(a, axis=1), np.hypot.reduce(a, axis=0)
+
+    check(program, ordinary(np.float32, 3, 9))
+    check(lambda a: np.gcd.reduce(a, axis=1), ordinary(np.int32, 3, 9))
+
+
+def test_a_mask_is_part_of_the_kernel():
+    def program(a):
+        return np.sum(a, axis=1, where=a > 0), np.mean(a, axis=1, where=a > 0)
+
+    assert stax.jit(program).lower(ordinary(np.float32, 64, 100)).plan.kernels == 1
+
+
 # what NumPy makes of several ----------------------------------------------------------------------
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 def test_norms(dtype):
@@ -249,8 +266,15 @@ def test_norms(dtype):
             np.linalg.matrix_norm(a, ord=1),
         )
 
+    def singular(a):
+        return tuple(np.linalg.norm(a, order, axis=(2, 0)) for order in (2, -2, "nuc"))
+
+    def powers(a):
+        return np.linalg.norm(a, 3, axis=0), np.linalg.norm(a, 0.5, axis=1, keepdims=True)
+
     x = ordinary(dtype, 3, 9)
-    check_all([Case(program, (x,)) for program in (vectors, matrices, others)])
+    check_all([Case(program, (x,)) for program in (vectors, matrices, others, powers)])
+    check(singular, ordinary(dtype, 3, 2, 4))
 
 
 def test_averages():

@@ -185,6 +185,12 @@ def accumulate(recording: Trace, ufunc: Any, *args: Any, **kwargs: Any) -> Any:
     return external(recording, name, function, args, kwargs, function, law)
 
 
+def reduce(recording: Trace, ufunc: Any, *args: Any, **kwargs: Any) -> Any:
+    """``ufunc.reduce`` where the order of the elements matters, as in a difference."""
+    function = ufunc.reduce
+    return external(recording, f"{ufunc.__name__}.reduce", function, args, kwargs, function)
+
+
 def reduceat(recording: Trace, ufunc: Any, *args: Any, **kwargs: Any) -> Any:
     """``ufunc.reduceat``."""
     function = ufunc.reduceat

@@ -51,6 +51,7 @@ __all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "pe
 
 
 METHODS_OF_UFUNCS: dict[str, Callable[..., Any]] = {
+    "reduce": externs.reduce,
     "accumulate": externs.accumulate,
     "reduceat": externs.reduceat,
     "outer": contractions.ufunc_outer,

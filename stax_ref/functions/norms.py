@@ -1,8 +1,7 @@
 """Norms, and the logarithm of a sum of exponentials.
 
 Takes operands of a traced call, or plain arrays for :func:`logsumexp`; gives equations. Each norm
-is what NumPy's own code does: powers, a reduction, a root. Not here: norms through singular values,
-which are refused.
+is what NumPy's own code does: powers, a reduction, a root. Not here: singular values (``externs``).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ..errors import DtypeError, ShapeError, user_frame
 from ..tracer import Trace, Tracer
 from .elementwise import cast, pointwise
 from .operands import normal_axes, traced
-from .reductions import is_set, reduce
+from .reductions import is_set, reduce, reduced_shape
 from .shapes import permute, reshape
 
 _SINGULAR: dict[Any, str] = {2: "max", -2: "min", "nuc": "sum"}
@@ -131,8 +130,21 @@ def _matrix(recording: Trace, value: Tracer, ord: Any, axes: tuple[int, ...], ke
     result = reduce(recording, kind, sums, other, None, True, *first)
     if keep:
         return result
-    shape = tuple(n for k, n in enumerate(value.shape) if k not in axes)
-    return reshape(recording, result, shape)
+    return reshape(recording, result, reduced_shape(value.shape, axes, False))
+
+
+def _singular(
+    recording: Trace, value: Tracer, ord: Any, axes: tuple[int, ...], keep: bool
+) -> Tracer:
+    """A norm of the singular values, which LAPACK finds in an external call."""
+    rest = tuple(k for k in range(value.ndim) if k not in axes)
+    values: Any = np.linalg.svdvals(permute(recording, value, (*rest, *axes)))
+    kind = _SINGULAR[ord]
+    first: tuple[Any, ...] = () if kind == "min" else (0,)
+    result = reduce(recording, kind, values, -1, None, False, *first)
+    if not keep:
+        return result
+    return reshape(recording, result, reduced_shape(value.shape, axes, True))
 
 
 def vector_norm(
@@ -151,9 +163,7 @@ def vector_norm(
     result = norm(recording, flat, ord, 0)
     if not is_set(keepdims):
         return result
-    return reshape(
-        recording, result, tuple(1 if k in axes else n for k, n in enumerate(value.shape))
-    )
+    return reshape(recording, result, reduced_shape(value.shape, axes, True))
 
 
 def matrix_norm(recording: Trace, x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Tracer:

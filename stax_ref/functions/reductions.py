@@ -77,7 +77,8 @@ def reduce(
         keepdims: leave reduced axes with length 1.
         initial: joined with the result; None takes the identity away, as in NumPy.
         mask: booleans that broadcast to the operand; elements at False are left out.
-        **params: further parameters of the equation (``ddof``).
+        **params: further parameters of the equation: ``ddof``; ``nonzero``, a sum of weights that
+            must not be 0.
 
     Raises:
         ShapeError, DtypeError, UnsupportedOperation: NumPy's refusals and Stax's own.
@@ -173,15 +174,14 @@ def _initial(initial: Any, dtype: np.dtype, what: str) -> Literal | None:
     """The initial value in the dtype of the result; None where there is none."""
     if initial is NO_VALUE or initial is None:
         return None
+    shape = initial.shape if isinstance(initial, Tracer) else np.shape(initial)
+    if shape:
+        raise ShapeError(f"{what}: initial has shape {shape}", user_frame()[0], "a single number")
     if isinstance(initial, Tracer):
         raise UnsupportedOperation(
             f"{what}(..., initial=...) takes a number, not a traced array",
             user_frame()[0],
             "the operation on the initial value and the result",
-        )
-    if np.ndim(initial):
-        raise ShapeError(
-            f"{what}: initial has shape {np.shape(initial)}", user_frame()[0], "a single number"
         )
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -293,7 +293,7 @@ def average(
     *,
     keepdims: Any = NO_VALUE,
 ) -> Any:
-    """``np.average``. Weights that sum to zero give what the division gives, not an exception."""
+    """``np.average``; weights that sum to zero fail the call with NumPy's ZeroDivisionError."""
     value = _array(recording, a, "np.average")
     keep = is_set(keepdims)
     if weights is None:
@@ -306,7 +306,7 @@ def average(
     dtype = np.result_type(value.dtype, weight.dtype)
     if value.dtype.kind != "f":
         dtype = np.result_type(dtype, np.float64)
-    scale = reduce(recording, "sum", weight, axis, dtype, keep)
+    scale = reduce(recording, "sum", weight, axis, dtype, keep, nonzero=True)
     product = pointwise(
         recording, np.multiply, (cast(recording, value, dtype), cast(recording, weight, dtype))
     )
