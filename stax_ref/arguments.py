@@ -386,25 +386,6 @@ def _spec(value: Any, name: str, shape: Tree, number: int) -> tuple[Any, ...]:
     if not dtypes.is_supported(value.dtype):
         raise DtypeError(
             f"the argument {name}{tree.paths(shape)[number]} has dtype {value.dtype}",
-            instead=f"{_way_out(value.dtype)}; carried are {dtypes.supported_names()}",
+            instead=f"{dtypes.way_out(value.dtype)}; carried are {dtypes.supported_names()}",
         )
     return ("array", value.shape, value.dtype, element_strides(value))
-
-
-def _way_out(dtype: np.dtype) -> str:
-    """What to pass in place of an array of this dtype."""
-    if dtype.names:
-        return f"one array per field, x[{dtype.names[0]!r}], say"
-    return _WAYS_OUT.get(dtype.kind, "x.astype(np.float64)")
-
-
-_WAYS_OUT = {
-    "c": "two arrays, x.real and x.imag",
-    "O": "x.astype(np.float64), if its elements are numbers",
-    "U": "numbers for the strings, np.unique(x, return_inverse=True)[1]",
-    "S": "numbers for the strings, np.unique(x, return_inverse=True)[1]",
-    "T": "numbers for the strings, np.unique(x, return_inverse=True)[1]",
-    "M": "x.view(np.int64), which counts its unit",
-    "m": "x.view(np.int64), which counts its unit",
-    "V": "x.view of a dtype of numbers",
-}

@@ -56,3 +56,22 @@ def short(dtype: np.dtype) -> str:
 def scalar_dtype(kind: type) -> np.dtype:
     """The dtype that holds a Python scalar of type ``bool``, ``int`` or ``float``."""
     return _WEAK_DTYPE[kind]
+
+
+def way_out(dtype: np.dtype) -> str:
+    """What to use in place of an array of a dtype that is not carried."""
+    if dtype.names:
+        return f"one array per field, x[{dtype.names[0]!r}], say"
+    return _WAYS_OUT.get(dtype.kind, "x.astype(np.float64)")
+
+
+_WAYS_OUT = {
+    "c": "two arrays, x.real and x.imag",
+    "O": "x.astype(np.float64), if its elements are numbers",
+    "U": "numbers for the strings, np.unique(x, return_inverse=True)[1]",
+    "S": "numbers for the strings, np.unique(x, return_inverse=True)[1]",
+    "T": "numbers for the strings, np.unique(x, return_inverse=True)[1]",
+    "M": "x.view(np.int64), which counts its unit",
+    "m": "x.view(np.int64), which counts its unit",
+    "V": "x.view of a dtype of numbers",
+}

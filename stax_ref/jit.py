@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import capture, config
+from . import capture, config, dtypes
 from .arguments import Call, Signature
 from .compile import compile_graph
 from .config import Config
@@ -276,8 +276,10 @@ def _same(leaves: Sequence[Any], args: tuple[Any, ...]) -> bool:
 
 def _allowed(low: int, high: int) -> str:
     """A range of integers by the name of its dtype, or by its ends."""
-    if low == -high - 1 and high in (2**31 - 1, 2**63 - 1):
-        return f"int{high.bit_length() + 1}"
+    for dtype in filter(dtypes.is_integer, dtypes.SHORT):
+        info = np.iinfo(dtype)
+        if (low, high) == (info.min, info.max):
+            return str(dtype)
     return f"the range {low} to {high} that its use in the function allows"
 
 

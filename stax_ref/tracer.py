@@ -84,7 +84,8 @@ class Trace:
             raise DtypeError(
                 f"a captured array has dtype {array.dtype}",
                 where,
-                f"convert it before the call; carried are {dtypes.supported_names()}",
+                f"{dtypes.way_out(array.dtype)}, made before the call; "
+                f"carried are {dtypes.supported_names()}",
             )
         plain = canonical(array)
         value = Value(f"%{len(self.inputs)}i", plain.shape, plain.dtype)

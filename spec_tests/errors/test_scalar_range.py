@@ -41,3 +41,33 @@ def test_a_comparison_takes_any_integer():
     got, expected = stax.jit(f, backend="ref")(INTS), f(INTS)
     for a, b in zip(got, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+INTEGERS = [np.dtype(kind + size) for kind in "iu" for size in "1248"]
+
+
+@pytest.mark.parametrize("backend", ["ref", "c"])
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_every_integer_dtype(backend, dtype):
+    def f(x, s):
+        return x + s
+
+    x, info = np.zeros(3, dtype), np.iinfo(dtype)
+    jitted = stax.jit(f, backend=backend)
+    inside = [info.min, info.max] if dtype != np.uint64 else [0, 2**63 - 1]
+    for value in inside:
+        got = jitted(x, value)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, f(x, value))
+    for value in (info.min - 1, info.max + 1):
+        with pytest.raises(OverflowError) as caught:
+            jitted(x, value)
+        as_numpy(caught.value, f, x, value)
+
+
+def test_a_uint64_argument_has_63_bits():
+    """A deviation: a Python integer that is an argument lives in int64."""
+    x = np.zeros(2, np.uint64)
+    with pytest.raises(OverflowError):
+        stax.jit(lambda x, s: x + s, backend="ref")(x, 2**63)
+    assert stax.jit(lambda x: x + 2**63, backend="ref")(x)[0] == 2**63

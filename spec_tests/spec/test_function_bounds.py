@@ -20,6 +20,7 @@ from stax_ref.node import Body, Instr, run
 
 from .test_rounding import assert_inside, intervals
 
+KINDS = ("arithmetic", "bitwise", "compare", "libm")
 FLOATS = [np.float16, np.float32, np.float64]
 RULES = {**_FLOATS, **functionbounds.FUNCTIONS}
 UNARY = sorted(name for name in RULES if name in plain.CALLS or getattr(np, name).nin == 1)
@@ -133,3 +134,37 @@ def test_casts_to_every_integer(dtype, target):
         for a in inside:
             assert_inside(result, ops.cast(a, np.dtype(target)))
         np.testing.assert_array_equal(points.low, ops.cast(inside[2], np.dtype(target)))
+
+
+INTEGERS = [np.dtype(kind + size) for kind in "iu" for size in "1248"]
+OF_INTEGERS = sorted(op.name for op in ops.OPS.values() if "u" in op.dtypes and op.kind in KINDS)
+
+
+def integer_intervals(rng, dtype, count=2000):
+    """Intervals of small and of extreme integers, some of them points, and three points of each."""
+    info = np.iinfo(dtype)
+    pool = [info.min, info.max, info.max // 2, 0, 1, 2, 3, *rng.integers(max(info.min, -9), 60, 20)]
+    ends = np.sort(rng.choice(np.array(pool, dtype), (2, count)), axis=0)
+    ends[1] = np.where(rng.random(count) < 0.3, ends[0], ends[1])
+    low, high = ends
+    middle = low + ((high - low).astype(np.uint64) // 2).astype(dtype)
+    return Interval(low, high), [low, high, np.clip(middle, low, high)]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@pytest.mark.parametrize("name", OF_INTEGERS)
+def test_integers(name, dtype):
+    rng = np.random.default_rng(10)
+    (x, inside_x), (y, inside_y) = (integer_intervals(rng, dtype) for _ in range(2))
+    op = ops.OPS[name]
+    with np.errstate(all="ignore"):
+        if name == "power":
+            y = Interval(*(np.maximum(end, 0) for end in y))
+            inside_y = [np.maximum(b, 0) for b in inside_y]
+        args = [x, y][: op.arity]
+        result = pointwise(name, args, op.result(dtype))
+        known_result = pointwise(name, [known(a.low, dtype) for a in args], op.result(dtype))
+        assert known_result.low is known_result.high or op.kind == "compare"
+        for a in inside_x:
+            for b in inside_y if op.arity == 2 else [None]:
+                assert_inside(result, ops.apply(name, (a, b)[: op.arity], op.result(dtype)))

@@ -26,8 +26,11 @@ def describe(recording: Trace, thing: Any) -> tuple[Operand | None, Any]:
         return None, type(thing)
     operand = as_operand(recording, thing)
     if operand is None:
+        instead = "the real and the imaginary part, each an array of its own"
         raise DtypeError(
-            f"an operand is a {type(thing).__name__}", user_frame()[0], "arrays or numbers"
+            f"an operand is a {type(thing).__name__}",
+            user_frame()[0],
+            instead if isinstance(thing, complex) else "arrays or numbers",
         )
     if isinstance(operand, Value) and operand.weak:
         return operand, _WEAK_KIND[operand.dtype]
@@ -62,7 +65,7 @@ def carried(dtype: np.dtype, what: str) -> np.dtype:
         raise DtypeError(
             f"{what} would have dtype {dtype}",
             user_frame()[0],
-            f"convert first; carried are {dtypes.supported_names()}",
+            f"{dtypes.way_out(dtype)}; carried are {dtypes.supported_names()}",
         )
     return dtype
 
