@@ -184,6 +184,7 @@ def _headers(nest: Nest) -> Iterator[str]:
             for accumulator in statement.accumulators:
                 combine = REDUCTIONS[accumulator.kind].combine
                 yield from headers(combine, accumulator.dtype)
+                yield HEADERS[-1]
 
 
 def _unit(nest: Nest, isa: str, numbers: dict[str, int], first_scratch: int) -> _Unit:

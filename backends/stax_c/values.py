@@ -70,7 +70,7 @@ _WRAPPED = {
 
 HEADERS = (
     *("stax_simd.h", "stax_unsigned.h", "stax_narrow.h", "stax_float16.h"),
-    *("stax_division.h", "stax_integer.h", "stax_float.h"),
+    *("stax_division.h", "stax_integer.h", "stax_float.h", "stax_reductions.h"),
 )
 """In the order in which a source includes them; every source needs the first."""
 

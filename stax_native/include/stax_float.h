@@ -5,6 +5,8 @@ float32 and rounds afterwards; nextafter and spacing have a form of their own. P
 Functions of vectors that go lane by lane take the number of lanes that count. Not here: what the C
 library computes (printed into each source). */
 
+#define STAX_HAS_FLOAT 1
+
 f64 stax_libm_fmod(f64, f64) __asm__("fmod");
 
 #define STAX_WHOLE_NUMBERS(E, S)                                                                  \
@@ -110,12 +112,6 @@ STAX_PARTS_32(f32, i32, , , , , 1)
 STAX_PARTS_64(f64, i64, , , , , 1)
 STAX_EACH_32(STAX_PARTS_32)
 STAX_EACH_64(STAX_PARTS_64)
-
-#define STAX_FOLDS(F, I, U, FE, IE, UE, N)                                                        \
-    STAX_FOLD(F, I, FE, N, fmax, fmax_##F)                                                        \
-    STAX_FOLD(F, I, FE, N, fmin, fmin_##F)
-STAX_EACH_32(STAX_FOLDS)
-STAX_EACH_64(STAX_FOLDS)
 
 #define STAX_REMAINDERS(E)                                                                        \
     STAX_INLINE E fmod_##E(E a, E b) { return (E)stax_libm_fmod((f64)a, (f64)b); }                \

@@ -56,13 +56,7 @@ STAX_EACH_PAIR(STAX_ODDS)
     STAX_INLINE I pattern_f16_##F(F x) { return __builtin_convertvector(narrow_f16_##F(x), I); }  \
     STAX_INLINE F value_f16_##F(I h) {                                                            \
         return widen_f16_##F(__builtin_convertvector(h, f16x##N##_u));                            \
-    }                                                                                             \
-    STAX_FOLD(F, I, f32, N, prod_f16, STAX_MULTIPLY_F16_##F)                                      \
-    STAX_PAIRS(F, prod_f16, STAX_MULTIPLY_F16_##F)
-#define STAX_MULTIPLY_F16(a, b) round_f16((a) * (b))
-#define STAX_MULTIPLY_F16_f32x4(a, b) round_f16_f32x4((a) * (b))
-#define STAX_MULTIPLY_F16_f32x8(a, b) round_f16_f32x8((a) * (b))
-#define STAX_MULTIPLY_F16_f32x16(a, b) round_f16_f32x16((a) * (b))
+    }
 
 typedef u16 f16x4_u __attribute__((vector_size(8), aligned(2), may_alias));
 typedef u16 f16x8_u __attribute__((vector_size(16), aligned(2), may_alias));
@@ -118,5 +112,3 @@ STAX_EACH_32(STAX_WIDEN_F16)
 STAX_EACH_32(STAX_FLOAT16)
 STAX_INLINE i32 pattern_f16(f32 x) { u16 h; store_f16(&h, x); return h; }
 STAX_INLINE f32 value_f16(i32 h) { const u16 bits = (u16)h; return load_f16(&bits); }
-STAX_FOLD_SCALAR(f32, prod_f16)
-STAX_PAIRS(f32, prod_f16, STAX_MULTIPLY_F16)

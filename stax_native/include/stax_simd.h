@@ -9,7 +9,8 @@ STAX_EACH_32(M), STAX_EACH_64(M) and STAX_EACH_PAIR(M) expand M for every vector
 the other headers of this folder use them, and a source includes only those it needs.
 Not here: 8- and 16-bit integers (stax_narrow.h), unsigned integers (stax_unsigned.h), float16
 (stax_float16.h), integer division (stax_division.h), operations beyond arithmetic (stax_integer.h,
-stax_float.h), elementary functions (printed into each source), loops. */
+stax_float.h), reductions (stax_reductions.h), elementary functions (printed into each source),
+loops. */
 
 typedef float f32;
 typedef double f64;
@@ -271,90 +272,6 @@ STAX_EXTREMES(f64, i64)
     }                                                                                             \
     STAX_MEMORY(bool, u8, I, N, widen_bool_##I, narrow_bool_##I)
 
-/* fold the lanes of a vector by halves: lane j takes lane j + w, for w = N/2 .. 1 */
-#define STAX_PLUS_8(k) (k) + 8
-#define STAX_PLUS_4(k) (k) + 4
-#define STAX_PLUS_2(k) (k) + 2
-#define STAX_PLUS_1(k) (k) + 1
-#ifdef __clang__
-#define STAX_ROTATED(T, I, v, N, w) __builtin_shufflevector(v, v, STAX_LIST_##N(STAX_PLUS_##w))
-#else
-#define STAX_ROTATED(T, I, v, N, w) __builtin_shuffle(v, v, (I){STAX_LIST_##N(STAX_PLUS_##w)})
-#endif
-#define STAX_STEP(T, I, N, w, combine) v = combine(v, STAX_ROTATED(T, I, v, N, w));
-#define STAX_STEPS_4(T, I, N, combine)                                                            \
-    STAX_STEP(T, I, N, 2, combine) STAX_STEP(T, I, N, 1, combine)
-#define STAX_STEPS_8(T, I, N, combine) STAX_STEP(T, I, N, 4, combine) STAX_STEPS_4(T, I, N, combine)
-#define STAX_STEPS_16(T, I, N, combine)                                                           \
-    STAX_STEP(T, I, N, 8, combine) STAX_STEPS_8(T, I, N, combine)
-#define STAX_FOLD(T, I, E, N, name, combine)                                                      \
-    STAX_INLINE E fold_##name##_##T(T v) {                                                        \
-        STAX_STEPS_##N(T, I, N, combine)                                                          \
-        return v[0];                                                                              \
-    }
-#define STAX_FOLD_SCALAR(E, name) STAX_INLINE E fold_##name##_##E(E v) { return v; }
-#define STAX_ADD(a, b) ((a) + (b))
-#define STAX_MULTIPLY(a, b) ((a) * (b))
-
-/* partial results of chunks, combined by adjacent pairs, an odd last one passes up: a binary
-   counter in O(log n) memory (semantics 5) */
-#define STAX_PAIRS(T, name, combine)                                                              \
-    typedef struct { u64 count; T part[44]; } pairs_##name##_##T;                                 \
-    STAX_INLINE void push_##name##_##T(pairs_##name##_##T *p, T x) {                              \
-        u64 c = p->count++;                                                                       \
-        int k = 0;                                                                                \
-        while (c & 1) { x = combine(p->part[k], x); c >>= 1; k++; }                               \
-        p->part[k] = x;                                                                           \
-    }                                                                                             \
-    STAX_INLINE T total_##name##_##T(const pairs_##name##_##T *p) {                               \
-        u64 c = p->count;                                                                         \
-        int k = 0;                                                                                \
-        while (!(c & 1)) { c >>= 1; k++; }                                                        \
-        T x = p->part[k];                                                                         \
-        for (c >>= 1, k++; c; c >>= 1, k++) if (c & 1) x = combine(p->part[k], x);                \
-        return x;                                                                                 \
-    }
-
-#define STAX_REDUCTIONS_FLOAT(T, I, E, N)                                                         \
-    STAX_FOLD(T, I, E, N, sum, STAX_ADD)                                                          \
-    STAX_FOLD(T, I, E, N, prod, STAX_MULTIPLY)                                                    \
-    STAX_FOLD(T, I, E, N, max, maximum_##T)                                                       \
-    STAX_FOLD(T, I, E, N, min, minimum_##T)                                                       \
-    STAX_PAIRS(T, sum, STAX_ADD)                                                                  \
-    STAX_PAIRS(T, prod, STAX_MULTIPLY)
-
-#define STAX_REDUCTIONS_INT(T, I, E, N)                                                           \
-    STAX_FOLD(T, I, E, N, sum, STAX_ADD)                                                          \
-    STAX_FOLD(T, I, E, N, prod, STAX_MULTIPLY)                                                    \
-    STAX_FOLD(T, I, E, N, max, maximum_##T)                                                       \
-    STAX_FOLD(T, I, E, N, min, minimum_##T)                                                       \
-    STAX_FOLD(T, I, E, N, and, STAX_AND)                                                          \
-    STAX_FOLD(T, I, E, N, or, STAX_OR)                                                            \
-    STAX_FOLD(T, I, E, N, xor, STAX_XOR)
-#define STAX_AND(a, b) ((a) & (b))
-#define STAX_OR(a, b) ((a) | (b))
-#define STAX_XOR(a, b) ((a) ^ (b))
-
-#define STAX_REDUCTIONS_SCALAR(E)                                                                 \
-    STAX_FOLD_SCALAR(E, sum)                                                                      \
-    STAX_FOLD_SCALAR(E, prod)                                                                     \
-    STAX_FOLD_SCALAR(E, max)                                                                      \
-    STAX_FOLD_SCALAR(E, min)                                                                      \
-    STAX_FOLD_SCALAR(E, fmax)                                                                     \
-    STAX_FOLD_SCALAR(E, fmin)                                                                     \
-    STAX_FOLD_SCALAR(E, and)                                                                      \
-    STAX_FOLD_SCALAR(E, or)                                                                       \
-    STAX_FOLD_SCALAR(E, xor)
-
-STAX_REDUCTIONS_SCALAR(f32)
-STAX_REDUCTIONS_SCALAR(f64)
-STAX_REDUCTIONS_SCALAR(i32)
-STAX_REDUCTIONS_SCALAR(i64)
-STAX_PAIRS(f32, sum, STAX_ADD)
-STAX_PAIRS(f32, prod, STAX_MULTIPLY)
-STAX_PAIRS(f64, sum, STAX_ADD)
-STAX_PAIRS(f64, prod, STAX_MULTIPLY)
-
 /* one float type and one integer type of N lanes, complete ------------------------------------- */
 
 #define STAX_TYPES(F, I, U, FE, IE, UE, N)                                                        \
@@ -371,16 +288,12 @@ STAX_PAIRS(f64, prod, STAX_MULTIPLY)
     STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffff); }                                 \
     STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
     STAX_EXTREMES(F, I)                                                                           \
-    STAX_REDUCTIONS_FLOAT(F, I, f32, N)                                                           \
-    STAX_REDUCTIONS_INT(I, I, i32, N)                                                             \
     STAX_BOOLEANS(I, N)
 
 #define STAX_LAST_F64(F, I, U, FE, IE, UE, N)                                                     \
     STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffffffffffffLL); }                       \
     STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
-    STAX_EXTREMES(F, I)                                                                           \
-    STAX_REDUCTIONS_FLOAT(F, I, f64, N)                                                           \
-    STAX_REDUCTIONS_INT(I, I, i64, N)
+    STAX_EXTREMES(F, I)
 
 /* value conversions between the lanes of one kernel; float to integer as in the scalar forms */
 #define STAX_CONVERT(TO, FROM)                                                                    \

@@ -1,8 +1,8 @@
 /* stax_unsigned.h: uint32 and uint64 in the vocabulary of stax_simd.h, which it follows.
 
-Gives the types u32, u64 and their vectors: loads, stores, comparisons, extremes, conversions,
-reductions. A comparison gives a signed mask, as for every type. Not here: division
-(stax_division.h), bit operations (stax_integer.h). */
+Gives the types u32, u64 and their vectors: loads, stores, comparisons, extremes, conversions. A
+comparison gives a signed mask, as for every type. Not here: division (stax_division.h), bit
+operations (stax_integer.h). */
 
 #define STAX_HAS_UNSIGNED 1
 
@@ -10,8 +10,7 @@ reductions. A comparison gives a signed mask, as for every type. Not here: divis
     STAX_SCALAR(U, I)                                                                             \
     STAX_INLINE U maximum_##U(U a, U b) { return a > b ? a : b; }                                 \
     STAX_INLINE U minimum_##U(U a, U b) { return a < b ? a : b; }                                 \
-    STAX_INLINE U absolute_##U(U a) { return a; }                                                 \
-    STAX_REDUCTIONS_SCALAR(U)
+    STAX_INLINE U absolute_##U(U a) { return a; }
 
 STAX_UNSIGNED_SCALAR(u32, i32)
 STAX_UNSIGNED_SCALAR(u64, i64)
@@ -24,8 +23,7 @@ STAX_UNSIGNED_SCALAR(u64, i64)
     STAX_INLINE void storen_##U(UE *p, U v, i64 n) { storen_##I((IE *)p, (I)v, n); }              \
     STAX_INLINE U maximum_##U(U a, U b) { return select_##U(gt_##U(a, b), a, b); }                \
     STAX_INLINE U minimum_##U(U a, U b) { return select_##U(lt_##U(a, b), a, b); }                \
-    STAX_INLINE U absolute_##U(U a) { return a; }                                                 \
-    STAX_REDUCTIONS_INT(U, I, UE, N)
+    STAX_INLINE U absolute_##U(U a) { return a; }
 STAX_EACH_32(STAX_UNSIGNED)
 STAX_EACH_64(STAX_UNSIGNED)
 

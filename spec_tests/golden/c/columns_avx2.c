@@ -1,6 +1,7 @@
 // columns, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 /* kernel k0  (out, out_1)  from programs.py:62
      x: f32[300,70]

@@ -1,6 +1,7 @@
 // layernorm, kernels: 1; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 /* kernel k0  (mean_sum, var_sum, out)  from programs.py:28, programs.py:29, programs.py:30
      x: f32[64,128]

@@ -1,6 +1,7 @@
 // rownorm, kernels: 1; written by Stax
 #define STAX_LEVEL 0
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 /* kernel k0  (sum, out)  from programs.py:18
      x: f32[64,128]

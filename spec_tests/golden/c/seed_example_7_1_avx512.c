@@ -1,6 +1,7 @@
 // example_1, kernels: 1; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 /* kernel k0  (op0, op1)  from programs.py:49
      primals_1: f32[64,128]

@@ -1,6 +1,7 @@
 // softmax, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 static inline f32x8 exp_f32x8(f32x8 x) {
     const f32x8 clamped = max_f32x8(splat_f32x8(-0x1.ap+6f), x);  // NaN passes

@@ -1,6 +1,7 @@
 // softmax, kernels: 1; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 int omp_get_thread_num(void);
 int omp_get_num_threads(void);

@@ -1,6 +1,7 @@
 // variance, kernels: 2; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
+#include "stax_reductions.h"
 
 /* kernel k0  (out_mean_sum)  from programs.py:34
      x: f32[100,100]
