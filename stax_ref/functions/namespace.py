@@ -21,9 +21,9 @@ from . import (
     assign,
     blocks,
     choices,
+    composites,
     contractions,
     creation,
-    differences,
     einsum,
     externs,
     indexing,
@@ -203,7 +203,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **padding.FUNCTIONS,
     **indexing.FUNCTIONS,
     **blocks.FUNCTIONS,
-    **differences.FUNCTIONS,
+    **composites.FUNCTIONS,
     **windows.FUNCTIONS,
 }
 
@@ -283,7 +283,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     **externs.METHODS_OF_FAMILY,
     **rearrange.METHODS,
     **indexing.METHODS,
-    **differences.METHODS_OF_FAMILY,
+    **composites.METHODS_OF_FAMILY,
     "view": bit_view,
     **assign.METHODS,
 }

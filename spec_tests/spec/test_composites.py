@@ -1,6 +1,6 @@
-"""Differences of neighbours, sums of diagonals, membership, and arrays filled like another.
+"""Functions that are a few others: differences, traces, cross products, shifts, memberships, fills.
 
-takes: np.diff, np.trace, np.isin and np.full_like on every dtype
+takes: np.diff, np.trace, np.linalg.cross, np.fft.fftshift, np.isin, np.full_like on every dtype
 gives: a failure where a rung, or NumPy, differs
 holds: nothing
 not here: joins, diagonals and sums by themselves (test_rearrange, test_reduce)
@@ -61,6 +61,36 @@ def test_traces(dtype):
             Case(lambda x: x.trace(-1, 2, 0), (x,)),
             Case(lambda x: np.trace(x, 9), (x,)),
             Case(lambda x: np.trace(x, dtype=np.float64), (x,)),
+        ]
+    )
+
+
+@pytest.mark.parametrize("dtype", [d for d in ALL if np.dtype(d) != np.bool_])
+def test_cross_products(dtype):
+    x, y = ordinary(dtype, 4, 3), ordinary(dtype, 3, 4)
+    check_all(
+        [
+            Case(lambda x, y: np.linalg.cross(x, x[::-1]), (x, y)),
+            Case(lambda x, y: np.linalg.cross(x, y[:, 0]), (x, y)),
+            Case(lambda x, y: np.linalg.cross(y, y + y, axis=0), (x, y)),
+        ]
+    )
+
+
+def test_vectors_of_another_length_have_no_cross_product():
+    with pytest.raises(ValueError, match="3-dimensional vectors, but they are 4 and 3"):
+        stax.jit(lambda x, y: np.linalg.cross(x, y))(np.zeros((2, 4)), np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_shifted_spectra(dtype):
+    x = ordinary(dtype, 3, 4, 5)
+    check_all(
+        [
+            Case(lambda x: np.fft.fftshift(x), (x,)),
+            Case(lambda x: np.fft.ifftshift(x), (x,)),
+            Case(lambda x: np.fft.fftshift(x, axes=1), (x,)),
+            Case(lambda x: np.fft.ifftshift(x, axes=(0, -1)), (x,)),
         ]
     )
 

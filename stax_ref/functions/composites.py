@@ -1,4 +1,4 @@
-"""Differences of neighbours and sums of diagonals: functions made of views, joins and sums.
+"""NumPy functions that are a few others: differences, traces, cross products, shifted spectra.
 
 Takes operands of a traced call; gives the equations of the functions each is made of, so that they
 fuse like anything else, with NumPy's refusals. Not here: those functions (``rearrange``,
@@ -116,11 +116,58 @@ def trapezoid(recording: Trace, y: Any, x: Any = None, dx: Any = 1.0, axis: int 
     return (distance * (second + first) / 2.0).sum(axis)
 
 
+def matrix_cross(recording: Trace, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """``np.linalg.cross``: cross products of vectors of three elements, which broadcast.
+
+    Raises:
+        ShapeError: the vectors have another length.
+    """
+    first, second = (Tracer(recording, traced(recording, x, "linalg.cross")) for x in (x1, x2))
+    axes = [normal_axes(operator.index(axis), x.ndim)[0] for x in (first, second)]
+    lengths = [x.shape[k] for x, k in zip((first, second), axes, strict=True)]
+    if lengths != [3, 3]:
+        raise ShapeError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{lengths[0]} and {lengths[1]} dimensional instead.",
+            user_frame()[0],
+            "vectors of three elements along the axis",
+        )
+    a = _unstacked(first, axes[0])
+    b = _unstacked(second, axes[1])
+    parts = [
+        np.subtract(np.multiply(a[k], b[m]), np.multiply(a[m], b[k]))
+        for k, m in ((1, 2), (2, 0), (0, 1))
+    ]
+    return np.stack(parts, axis=axis)
+
+
+def _unstacked(x: Any, axis: int) -> list[Any]:
+    before = (slice(None),) * axis
+    return [x[(*before, k)] for k in range(x.shape[axis])]
+
+
+def _shifted(back: bool) -> Callable[..., Any]:
+    """``np.fft.fftshift``, or the shift back: frequency zero to the middle of the axes."""
+    what = "fft.ifftshift" if back else "fft.fftshift"
+
+    def handler(recording: Trace, x: Any, axes: Any = None) -> Any:
+        value = traced(recording, x, what)
+        chosen = range(len(value.shape)) if axes is None else axes
+        chosen = (chosen,) if isinstance(chosen, int) else tuple(chosen)
+        halves = [value.shape[k] // 2 for k in chosen]
+        return np.roll(Tracer(recording, value), [-h if back else h for h in halves], chosen)
+
+    return handler
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.trapezoid: trapezoid,
     np.diff: diff,
     np.trace: trace,
     np.linalg.trace: matrix_trace,
+    np.linalg.cross: matrix_cross,
+    np.fft.fftshift: _shifted(False),
+    np.fft.ifftshift: _shifted(True),
 }
 
 METHODS_OF_FAMILY: dict[str, Callable[..., Any]] = {"trace": trace}
