@@ -87,6 +87,8 @@ def test_everything_listed_exists():
 
 
 def test_the_page_is_current():
+    if not page.FILE.parent.is_dir():
+        pytest.skip("the documentation is not installed with the package")
     assert page.FILE.read_text(encoding="utf-8") == page.text()
 
 

@@ -90,7 +90,8 @@ def _carried(values: Any) -> bool:
     some = False
     for value in _leaves(values):
         if isinstance(value, (np.ndarray, np.generic)):
-            if not dtypes.is_supported(value.dtype):
+            plain = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
+            if not plain or not dtypes.is_supported(value.dtype):
                 return False
             some = True
         elif isinstance(value, np.dtype):
