@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import ConfigError, DtypeError
+from .made import tracers
 from .tracer import Tracer
 
 
@@ -40,6 +41,7 @@ class Extern:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, or record a call of it when an argument is traced."""
+        args, kwargs = tracers(args), tracers(kwargs)
         found = traced_in([args, kwargs])
         if found is None:
             return self.called(*args, **kwargs)

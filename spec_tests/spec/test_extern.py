@@ -228,6 +228,31 @@ def test_the_tuple_is_numpys_own():
     as_numpy_does(f, SYMMETRIC)
 
 
+def test_arrays_made_in_the_function():
+    def f(x):
+        start = np.zeros(5)
+        start[1] = x[0, 0]
+        solved = np.linalg.solve(np.eye(5) * 3 + x @ x.T, start)
+        return solved, np.interp(x, np.linspace(0, 1, 5), np.arange(5)), np.cumsum(start)
+
+    check_all([Case(f, (MATRIX,))])
+    as_numpy_does(f, MATRIX)
+
+
+def test_calls_on_arrays_that_change_around_them():
+    def f(x):
+        y = x * 2
+        first = np.sort(y)
+        y[0] = 5
+        second = np.sort(y, axis=0)
+        y[1:, ::2] = second[1:, ::2]
+        y[:2].sort()
+        return first, y, second, np.cumsum(y[:2], 1)
+
+    check_all([Case(f, (MATRIX,))])
+    as_numpy_does(f, MATRIX)
+
+
 def test_numbers_of_elements():
     x = np.array([[3, 1, 2], [0, 2, 1]])
     bits = np.array([[1, 0, 1], [0, 1, 1]], np.uint8)

@@ -137,6 +137,19 @@ def test_extern_may_draw_random_numbers_and_is_found_again_when_rebound():
     assert np.array_equal(jitted(VECTOR), VECTOR * 3)
 
 
+def test_extern_of_arrays_made_in_the_function():
+    total = stax.extern(lambda *arrays: sum(map(np.sum, arrays)), lambda *_: ((), np.float64))
+
+    def f(x):
+        made = np.zeros(3)
+        alone = total(made)
+        made[0] = x[0, 0]
+        return alone, total(made, np.ones(4), x)
+
+    check_all([Case(f, (MATRIX,))])
+    as_numpy_does(f, MATRIX)
+
+
 def test_what_extern_refuses():
     with pytest.raises(stax.ConfigError, match="was given a int"):
         stax.extern(3, ((), "f8"))
