@@ -9,16 +9,16 @@ from stax_ref.functions.refused import REFUSED
 from .refusal import floats, refused
 
 
-def apply_over_axes(x):
-    return np.apply_over_axes(np.sum, x, [0])  # refused
+def complex_root(x):
+    return np.emath.sqrt(x)  # refused
 
 
 def test_unknown():
     refused(
         stax.UnsupportedOperation,
-        apply_over_axes,
+        complex_root,
         floats(3, 3),
-        says="np.apply_over_axes is not supported inside a jitted function",
+        says="np.lib.scimath.sqrt is not supported inside a jitted function",
         instead="call it outside, or build it from: ",
     )
 
@@ -40,6 +40,8 @@ def arguments(function):
         np.linalg.lstsq: lambda x: np.linalg.lstsq(x, x),
         np.polyfit: lambda x: np.polyfit(x, x, 1),
         np.apply_along_axis: lambda x: np.apply_along_axis(np.sum, 0, x),
+        np.place: lambda x: np.place(x, x > 0, [1.0]),
+        np.apply_over_axes: lambda x: np.apply_over_axes(np.sum, x, [0]),
         np.piecewise: lambda x: np.piecewise(x, [x > 0], [1, 2]),
         np.polymul: lambda x: np.polymul(x, x),
         np.polydiv: lambda x: np.polydiv(x, x),
@@ -55,7 +57,18 @@ def arguments(function):
     return given.get(function, function)
 
 
-@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [np.poly, np.roots])
+def test_numpys_own_dispatch_refuses(function):
+    """These hand their argument itself to the dispatch, which wants a sequence."""
+    with pytest.raises(TypeError, match="did not return an iterable"):
+        stax.jit(lambda x: function(x), backend="ref")(floats(3))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [f for f in REFUSED if f not in (np.poly, np.roots)],
+    ids=lambda function: function.__name__,
+)
 def test_refused_by_name(function):
     """Every entry of the table is reached by NumPy's own dispatch, with reason and way out."""
     reason, way_out = REFUSED[function]

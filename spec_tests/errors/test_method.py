@@ -8,27 +8,26 @@ from stax_ref.functions.refused import METHODS
 from .refusal import floats, refused
 
 
-def sort(x):
-    x.sort()  # refused
-    return x
+def compress(x):
+    return x.compress([True, False, True])  # refused
 
 
 def flat(x):
     return x.flat[0]  # refused
 
 
-def view(x):
-    return x.view("i4")  # refused
+def byteswap(x):
+    return x.byteswap()  # refused
 
 
-@pytest.mark.parametrize("function", [sort, flat, view])
+@pytest.mark.parametrize("function", [compress, flat, byteswap])
 def test_refused(function):
     refused(
         stax.UnsupportedOperation,
         function,
         floats(3),
         says=f".{function.__name__} is refused: ",
-        instead="x",
+        instead="",
     )
 
 

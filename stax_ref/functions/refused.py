@@ -109,7 +109,6 @@ METHODS: dict[str, tuple[str, str]] = {
     "flat": ("it walks over values one by one", "x.reshape(-1)"),
     "tobytes": ("it needs the values of the array", _OUTSIDE),
     "tofile": ("it needs the values of the array", _OUTSIDE),
-    "to_device": ("a traced array is on no device", "leave it out: every array is on the CPU"),
     "dump": ("it needs the values of the array", _OUTSIDE),
     "dumps": ("it needs the values of the array", _OUTSIDE),
 }
