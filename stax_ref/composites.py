@@ -175,3 +175,10 @@ COMPOSITES: dict[str, Composite] = {
     "logaddexp": _in_float32(_log_of_sum("exp", math.log(2), 1)),
     "logaddexp2": _in_float32(_log_of_sum("exp2", 1, math.log2(math.e))),
 }
+"""Per equation: what it becomes."""
+
+HEAVY = frozenset({"sigmoid", "frexp_mantissa", "frexp_exponent", "logaddexp", "logaddexp2"})
+"""Those with a function in them that is too dear to compute twice."""
+
+MOST_OPERATIONS = {"power": 16, **dict.fromkeys(COMPOSITES, 6), **dict.fromkeys(HEAVY, 48)}
+"""An upper bound of the operations of an equation that has more than one."""

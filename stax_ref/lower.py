@@ -25,6 +25,7 @@ from .compose import (
     pointwise,
     view,
 )
+from .composites import HEAVY, MOST_OPERATIONS
 from .config import Config
 from .errors import Where
 from .graph import Eqn, Graph, Value
@@ -60,6 +61,13 @@ _LOAD = Cost(0, 1, False)
 
 MAX_DEPTH = 64
 """Values composed into one another before one is materialised; bounds the recursion."""
+
+
+def _is_heavy(eqn: Eqn) -> bool:
+    """True for an equation with a function of the library or of ``elementary`` in it."""
+    if eqn.op == "power" and "exponent" in dict(eqn.params):
+        return False
+    return eqn.op in HEAVY or (eqn.op in OPS and OPS[eqn.op].heavy)
 
 
 def lower(graph: Graph, config: Config) -> Lowered:
@@ -178,9 +186,9 @@ class _Lowering:
         depth = 1 + max((part.depth for part in parts), default=0)
         if eqn.op in reducing.EQUATIONS or eqn.op == "extern":
             return replace(self.cost(self.values[eqn.out.name]), depth=depth)
-        own = 0 if eqn.op in VIEWS else 16 if eqn.op == "power" else 1
+        own = 0 if eqn.op in VIEWS else MOST_OPERATIONS.get(eqn.op, 1)
         operations = own + sum(part.operations for part in parts)
-        heavy = any(part.heavy for part in parts) or (eqn.op in OPS and OPS[eqn.op].heavy)
+        heavy = any(part.heavy for part in parts) or _is_heavy(eqn)
         return Cost(operations, sum(part.reads for part in parts), heavy, depth)
 
     def cost(self, expression: Expression) -> Cost:

@@ -11,9 +11,11 @@ import pytest
 
 import stax_ref as stax
 from spec_tests.golden import programs
+from stax_ref.compose import Builder
+from stax_ref.composites import COMPOSITES, HEAVY, MOST_OPERATIONS
 from stax_ref.functions.contractions import MATMUL
-from stax_ref.node import run
-from stax_ref.ops import CHUNK, LANES, ROWS, Order
+from stax_ref.node import Instr, run
+from stax_ref.ops import CHUNK, LANES, OPS, ROWS, Order
 
 ROWS_64 = np.zeros((64, 128), np.float32)
 
@@ -28,6 +30,43 @@ def names(function, *arguments, **options) -> list[str]:
 
 def body_ops(node) -> list[str]:
     return [instr.op for instr in node.body.instrs]
+
+
+@pytest.mark.parametrize(
+    ("function", "dear"),
+    [
+        (stax.sigmoid, True),
+        (np.sin, True),
+        (lambda x: np.logaddexp(x, 1), True),
+        (lambda x: np.frexp(x)[0], True),
+        (lambda x: x**2.5, True),
+        (lambda x: x**3, False),
+        (np.square, False),
+        (np.deg2rad, False),
+    ],
+)
+def test_a_dear_function_is_computed_once(function, dear):
+    def used_twice(x):
+        e = function(x)
+        return e / np.sum(e, axis=1, keepdims=True)
+
+    assert ("e" in names(used_twice, ROWS_64)) == dear
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64])
+@pytest.mark.parametrize("name", sorted(COMPOSITES))
+def test_no_equation_has_more_operations_than_its_bound(name, dtype):
+    dtype = np.dtype(dtype)
+    builder = Builder({})
+    arity = 2 if name.startswith("logaddexp") else 1
+    arguments = [builder.emit(Instr("load", (), dtype, k)) for k in range(arity)]
+    out = np.dtype(np.int32) if name == "frexp_exponent" else dtype
+    if dtype.kind == "f" or name in ("square", "reciprocal"):
+        COMPOSITES[name](builder, arguments, out)
+    count = sum(instr.op in OPS for instr in builder.instrs)
+    heavy = any(instr.op in OPS and OPS[instr.op].heavy for instr in builder.instrs)
+    assert count <= MOST_OPERATIONS[name]
+    assert heavy == (name in HEAVY) or dtype.kind != "f"
 
 
 # composition -------------------------------------------------------------------------------------
