@@ -255,7 +255,8 @@ def _arithmetic(op: str, words: list[str], dtype: np.dtype, lanes: int, active: 
     if op in _INFIX:
         return f"{words[0]} {_INFIX[op]} {words[1]}"
     if op in _PREFIX:
-        return f"{_PREFIX[op]}{words[0]}"
+        word = f"({words[0]})" if words[0].startswith("-") else words[0]  # a negative constant
+        return f"{_PREFIX[op]}{word}"
     if dtype.kind != "f":
         op = {"fmax": "maximum", "fmin": "minimum"}.get(op, op)
     if op in ("nextafter", "spacing") and dtype == F16:

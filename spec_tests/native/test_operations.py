@@ -9,6 +9,7 @@ not here: how values get into registers and out (``test_elements``), NumPy's fun
 import numpy as np
 import pytest
 
+from spec_tests.harness import Case, check_all
 from spec_tests.native.kernels import arguments, kernel, mismatches, operand_dtypes, specials
 from stax_ref.dtypes import SHORT
 from stax_ref.ops import OPS
@@ -95,6 +96,16 @@ def test_quotients_beside_whole_numbers():
                 batch.append((made, args, f"{name} of {dtype}", slice(None)))
     found = mismatches(batch)
     assert not found, "\n".join(found[:40])
+
+
+def negated(x):
+    out = np.zeros_like(x)
+    out[:] = -2
+    return -out + x
+
+
+def test_a_negative_constant_is_an_operand_like_any_other():
+    check_all([Case(negated, (np.arange(5).astype(t),)) for t in "eflbh"])
 
 
 def test_every_operation_is_for_some_dtype():
