@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from stax_ref.errors import BackendError
+from stax_ref.errors import BackendError, note
 from stax_ref.interpret import wrap
 from stax_ref.node import View
 from stax_ref.plan import Extern, Plan
@@ -191,6 +191,10 @@ def _callable(step: Extern) -> Callable[..., None]:
             with np.errstate(all="ignore"):
                 direct(*operands, out=outs[0])
         else:
-            step.call.fill(operands, outs, step.results)
+            try:
+                step.call.fill(operands, outs, step.results)
+            except Exception as error:
+                note(error, step.line)
+                raise
 
     return call

@@ -10,6 +10,7 @@ here: which functions return views, how an assignment becomes a value (``functio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,18 @@ class Cell:
         known: its content as a NumPy array, while no traced value has been written into it.
         version: counts the writes.
         doubtful: a reshape of it was taken that NumPy may or may not have copied.
+        born: its first value, which decides the layout of NumPy's own array.
+        order: ``"C"`` or ``"K"`` for a copy in that order, empty for what ``born`` says.
+        strides: those of an array made inside the function, in elements.
     """
 
     value: Value | None
     known: np.ndarray | None = None
     version: int = 0
     doubtful: bool = False
+    born: Value | None = None
+    order: str = ""
+    strides: tuple[int, ...] = ()
 
 
 def current(recording: Trace, cell: Cell, path: Path) -> Value:
@@ -109,36 +116,48 @@ def chain(recording: Trace, value: Value, source: Value) -> Path | None:
     return tuple(reversed(steps))
 
 
-def link(result: Tracer, source: Tracer) -> None:
-    """Let a result share the storage of the array it is a view of, as in NumPy."""
+def link(result: Tracer, source: Tracer, ravelled: bool = False) -> None:
+    """Let a result share the storage of the array it is a view of, as in NumPy.
+
+    Args:
+        result: what a view function returned.
+        source: the array it was given.
+        ravelled: the function was ``ravel``, which copies whatever is not contiguous, where
+            ``reshape`` only copies what no strides can express.
+    """
     path = chain(result._trace, result._value, source._value)
     if path is None:
         return
-    for number, step in enumerate(path):
-        if step.op == "reshape":
-            shared = _shares(source, (*source._path, *path[:number]), step)
-            if shared is None:
-                source._cell.doubtful = True
-            if not shared:
-                return
+    reshapes = [number for number, step in enumerate(path) if step.op == "reshape"]
+    for number in reshapes or ([len(path)] if ravelled else []):
+        shape = path[number].out.shape if reshapes else result.shape
+        shared = _shares(source, (*source._path, *path[:number]), shape, ravelled)
+        if shared is None:
+            source._cell.doubtful = True
+        if not shared:
+            result._cell.order = "C"  # a copy
+            return
     result._cell, result._path = source._cell, (*source._path, *path)
     result._seen = (source._cell.version, result._value)
 
 
-def _shares(source: Tracer, path: Path, step: Eqn) -> bool | None:
+def _shares(source: Tracer, path: Path, shape: tuple[int, ...], ravelled: bool) -> bool | None:
     """Whether NumPy's reshape is a view here; None when its layout is not known."""
     recording, cell = source._trace, source._cell
-    if cell.known is not None:
-        base: np.ndarray | None = cell.known
+    if cell.born is None:
+        held = cell.value if cell.known is None else cell.known
+        assert held is not None
+        base = _shadow(held.shape, cell.strides)
     else:
-        assert cell.value is not None
-        base = _shadow(cell.value.shape, _strides(recording, cell.value))
+        base = _shadow(cell.born.shape, _strides_of_cell(recording, cell.born, cell.order))
     if base is None:
         return None
     for earlier in path:
         if earlier.op != "bitcast":  # of equal size: the strides stay
             base = np.asarray(numpy_equation(earlier, [base]))
-    reshaped = base.reshape(step.out.shape)
+    if ravelled and not base.flags.c_contiguous:
+        return False
+    reshaped = base.reshape(shape)
     return bool(reshaped.size == 0 or np.may_share_memory(base, reshaped))
 
 
@@ -147,6 +166,12 @@ def _shadow(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> np.ndarr
     if strides is None:
         return None
     return np.lib.stride_tricks.as_strided(np.zeros(1, np.bool_), shape, strides, writeable=False)
+
+
+def _strides_of_cell(recording: Trace, born: Value, order: str) -> tuple[int, ...] | None:
+    if order == "C":
+        return c_strides(born.shape)
+    return _dense(recording, [born], born.shape) if order == "K" else _strides(recording, born)
 
 
 def _strides(recording: Trace, value: Value) -> tuple[int, ...] | None:
@@ -169,6 +194,13 @@ def _strides_made(recording: Trace, eqn: Eqn) -> tuple[int, ...] | None:
         if shadow is None:
             return None
         return shadow.strides if eqn.op == "bitcast" else numpy_equation(eqn, [shadow]).strides
+    return _dense(recording, sources, eqn.out.shape)
+
+
+def _dense(
+    recording: Trace, sources: Sequence[Value], shape: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """C-order strides where every operand's axes are in C order, None otherwise."""
     for source in sources:
         strides = _strides(recording, source) if len(source.shape) > 1 else ()
         if strides is None:
@@ -176,7 +208,7 @@ def _strides_made(recording: Trace, eqn: Eqn) -> tuple[int, ...] | None:
         steps = [abs(s) for s, n in zip(strides, source.shape, strict=False) if n > 1 and s]
         if steps != sorted(steps, reverse=True):
             return None
-    return c_strides(eqn.out.shape)
+    return c_strides(shape)
 
 
 def write(target: Tracer, new: Value) -> None:

@@ -73,6 +73,12 @@ def user_frame() -> tuple[Where, dict[str, object]]:
     return NOWHERE, {}
 
 
+def note(error: BaseException, text: str) -> None:
+    """Add a line to an exception of NumPy's or the user's, where Python can (3.11)."""
+    if text and hasattr(error, "add_note"):
+        error.add_note(text)
+
+
 class StaxError(Exception):
     """What is wrong, where in the user's code, and what to write instead.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import plain
+from .errors import note
 from .graph import Eqn, Graph, Literal, Value
 
 
@@ -50,8 +51,8 @@ def _located(eqn: Eqn, args: list[Any]) -> Any:
     try:
         return numpy_equation(eqn, args)
     except (IndexError, ValueError) as error:
-        if eqn.where is not None and hasattr(error, "add_note"):  # Python 3.11
-            error.add_note(f"{eqn.where.short}: {eqn.where.text}")
+        if eqn.where is not None:
+            note(error, f"{eqn.where.short}: {eqn.where.text}")
         raise
 
 

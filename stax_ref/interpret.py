@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from . import tree
-from .errors import InvariantError
+from .errors import InvariantError, note
 from .graph import Graph, Literal
 from .index import Index, Symbol, c_strides, flatten
 from .lower import Lowered
@@ -110,7 +110,12 @@ def extern_results(
         assert step.call is not None
         written = [buffers[name] for name in step.buffers]
         outs = [np.empty(buffer.shape, buffer.dtype) for buffer in written]
-        step.call.fill(operands, outs, step.results)
+        try:
+            step.call.fill(operands, outs, step.results)
+        except Exception as error:
+            place = step.line if isinstance(step, Extern) else ""
+            note(error, place)
+            raise
         recording.externs |= dict(zip(step.buffers, outs, strict=True))
     return [recording.externs[name] for name in step.buffers]
 

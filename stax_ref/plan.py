@@ -298,13 +298,14 @@ def _wrapper(
         defined |= set(names)
         op = "launch" if isinstance(run[0], Nest) else "call"
         instructions.append(Instruction(op, tuple(step.name for step in run)))
-        gone = tuple(name for name in names if last[name] == number and name not in outputs)
+        kept = {*outputs, *(input_buffers[k] for k in written)}
+        gone = tuple(name for name in names if last[name] == number and name not in kept)
         if gone:
             instructions.append(Instruction("free", gone))
-    kept = len(outputs) - len(written)
-    for number, name in zip(written, outputs[kept:], strict=True):
+    returned = len(outputs) - len(written)
+    for number, name in zip(written, outputs[returned:], strict=True):
         instructions.append(Instruction("commit", (input_buffers[number], name)))
-    instructions.append(Instruction("return", tuple(outputs[:kept])))
+    instructions.append(Instruction("return", tuple(outputs[:returned])))
     return tuple(instructions)
 
 

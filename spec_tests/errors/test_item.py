@@ -20,12 +20,12 @@ def tolist(x):
     return x * x.tolist()[0]  # refused
 
 
-def asarray(x):
-    return np.asarray(x) + 1  # refused
+def to_float(x):
+    return x * float(x[0])  # refused
 
 
-def array(x):
-    return np.array(x) + 1  # refused
+def inside_numpy(x):
+    return np.polynomial.Polynomial(x)(1.0)  # refused
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def array(x):
         (item, "item()"),
         (item_at, "item()"),
         (tolist, "tolist()"),
-        (asarray, "np.asarray()"),
-        (array, "np.asarray()"),
+        (to_float, "float()"),
+        (inside_numpy, "np.asarray()"),
     ],
 )
 def test_refused(function, call):

@@ -154,6 +154,9 @@ class Key:
     def __hash__(self) -> int:
         return hash(repr(self.entries))
 
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(str, self.entries))}]"
+
     def filled(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """The key with its arrays."""
         remaining = iter(arrays)

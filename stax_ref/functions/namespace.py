@@ -105,7 +105,7 @@ def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: An
             return known
     result = _handled(recording, func, args, kwargs)
     if func in VIEWS:
-        _linked(result, args)
+        _linked(result, args, func is np.ravel)
     return result
 
 
@@ -127,14 +127,14 @@ def _into(
     return given[0] if len(results) == 1 else (*given, *results[len(given) :])
 
 
-def _linked(result: Any, args: Sequence[Any]) -> None:
+def _linked(result: Any, args: Sequence[Any], ravelled: bool) -> None:
     """Let the result of a view function share the storage of its operand."""
     source = args[0] if args else None
     if not isinstance(source, Tracer):
         return
     for part in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(part, Tracer):
-            link(part, source)
+            link(part, source, ravelled)
 
 
 def item(x: Tracer, key: Any) -> Any:
@@ -170,10 +170,23 @@ def _unsupported_function(name: str) -> UnsupportedOperation:
     )
 
 
-def _copy(recording: Trace, x: Any, order: str = "C") -> Any:
-    """``x.copy()``: the same value in a cell of its own."""
-    no_options("copy", {"order": None if order in ("C", "K", "A") else order})
-    return Tracer(recording, traced(recording, x, "copy"))
+def _copier(default: str) -> Callable[..., Any]:
+    """``np.copy`` and ``x.copy()``: the same value in a cell of its own."""
+
+    def handler(recording: Trace, x: Any, order: str = default, subok: bool = False) -> Any:
+        no_options("copy", {"order": None if order in ("C", "K", "A") else order})
+        copied = Tracer(recording, traced(recording, x, "copy"))
+        copied._cell.order = "C" if order == "C" else "K"
+        return copied
+
+    return handler
+
+
+def flatten(recording: Trace, x: Any, order: str = "C") -> Any:
+    """``x.flatten()``: always a copy."""
+    flat = Tracer(recording, ravel(recording, x, order)._value)
+    flat._cell.order = "C"
+    return flat
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -187,7 +200,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.squeeze: squeeze,
     np.ravel: ravel,
     np.broadcast_to: broadcast_to,
-    np.copy: _copy,
+    np.copy: _copier("K"),
     **creation.FUNCTIONS,
     np.shape: lambda recording, a: a.shape,
     np.ndim: lambda recording, a: a.ndim,
@@ -217,7 +230,7 @@ def _method(name: str, handler: Callable[..., Any]) -> Callable[..., Any]:
         if result is NotImplemented:
             result = handler(recording, self, *args, **kwargs)
         if name in _VIEW_METHODS:
-            _linked(result, (self,))
+            _linked(result, (self,), name == "ravel")
         if out is None:
             return result
         assign.store(out, result, "same_kind", name)
@@ -274,9 +287,9 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "swapaxes": swapaxes,
     "squeeze": squeeze,
     "ravel": ravel,
-    "flatten": ravel,
+    "flatten": flatten,
     "astype": cast,
-    "copy": _copy,
+    "copy": _copier("C"),
     **arithmetic.METHODS_OF_FAMILY,
     **choices.METHODS_OF_FAMILY,
     **contractions.METHODS_OF_FAMILY,

@@ -177,6 +177,8 @@ def _initial(initial: Any, dtype: np.dtype, what: str) -> Literal | None:
     shape = initial.shape if isinstance(initial, Tracer) else np.shape(initial)
     if shape:
         raise ShapeError(f"{what}: initial has shape {shape}", user_frame()[0], "a single number")
+    if isinstance(initial, Tracer) and initial._known is not None:
+        initial = initial._known
     if isinstance(initial, Tracer):
         raise UnsupportedOperation(
             f"{what}(..., initial=...) takes a number, not a traced array",
