@@ -179,3 +179,17 @@ def test_erf_of_known_values():
 def test_own_functions_refuse_complex(name):
     with pytest.raises(stax.DtypeError, match=f"stax.{name}"):
         getattr(stax, name)(np.ones(2, np.complex64))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_clip_at_an_argument(dtype):
+    def f(x, low, high):
+        return np.clip(x, low, high), np.clip(x, low, None), np.clip(x, None, high)
+
+    x, info = specials(dtype), np.iinfo(dtype)
+    check_all([Case(f, (x, low, high)) for low, high in ((1, 7), (-(2**40), 2**40), (0, 2**62))])
+    jitted = stax.jit(f, backend="c")
+    for low, high in ((int(info.max) + 1, 3), (3, int(info.min) - 1)):
+        for function in (jitted, f):
+            with pytest.raises(OverflowError):
+                function(x, low, high)

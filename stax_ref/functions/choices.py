@@ -105,6 +105,8 @@ def clip(
         info = np.iinfo(operand.dtype)
         low = None if type(low) is int and low <= info.min else low
         high = None if type(high) is int and high >= info.max else high
+        low = _within_dtype(recording, low, operand.dtype, np.maximum, info.min)
+        high = _within_dtype(recording, high, operand.dtype, np.minimum, info.max)
     if low is None and high is None:
         return pointwise(recording, np.positive, (a,))
     if low is None or high is None:
@@ -119,6 +121,24 @@ def clip(
     raised = recording.record("maximum", (x, first), broadcast((x, first), "np.clip"), loop[0])
     shape = broadcast((raised._value, last), "np.clip")
     return recording.record("minimum", (raised._value, last), shape, loop[0])
+
+
+def _within_dtype(recording: Trace, end: Any, dtype: np.dtype, nearer: Any, limit: int) -> Any:
+    """A Python integer that is an argument, as an end of a clip of integers.
+
+    Beyond the dtype on the side where it clips nothing it is the end of the dtype; on the other
+    side NumPy refuses it.
+    """
+    if not isinstance(end, Tracer) or describe(recording, end)[1] is not int:
+        return end
+    info = np.iinfo(dtype)
+    lowest, highest = -(2**63), 2**63 - 1
+    allowed = (lowest, int(info.max)) if nearer is np.maximum else (int(info.min), highest)
+    recording.limit(end._value, *allowed)
+    wide = end.astype(np.int64)
+    if limit <= highest:
+        wide = pointwise(recording, nearer, (wide, np.int64(limit)))
+    return wide.astype(dtype)
 
 
 def select(recording: Trace, condlist: Any, choicelist: Any, default: Any = 0) -> Tracer:
