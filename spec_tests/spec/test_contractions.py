@@ -239,6 +239,26 @@ def test_whole_numbers_are_exact_and_wrap(dtype):
         assert np.array_equal(stax.jit(function)(big), function(big))
 
 
+@pytest.mark.parametrize("scalar", [2, 2.5, True])
+def test_python_numbers_are_numpys_own_here(scalar):
+    """These functions make an array of a Python number: float32 and 2 give float64."""
+    x = ordinary(np.float32, 2, 3)
+    functions = [
+        lambda x, s: np.dot(x, s),
+        lambda x, s: np.inner(s, x),
+        lambda x, s: np.outer(x, s),
+        lambda x, s: np.kron(s, x),
+        lambda x, s: np.tensordot(x, s, 0),
+        lambda x, s: np.einsum(",ij", s, x),
+        lambda x, s: np.add.outer(s, x),
+        lambda x, s: np.multiply.outer(x[0], s),
+        lambda x, s: np.vdot(s, s),
+    ]
+    for function in functions:
+        as_numpy_does(function, x, scalar, backend="ref")
+        as_numpy_does(lambda x, f=function: f(x, scalar), x, backend="ref")
+
+
 def test_fused_surroundings():
     a, b = arrays(np.float32, [(6, 8), (6, 8)])
     functions = [

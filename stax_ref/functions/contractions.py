@@ -112,9 +112,9 @@ def outer(recording: Trace, a: Any, b: Any, out: Any = None) -> Any:
 
 def ufunc_outer(recording: Trace, ufunc: Any, a: Any, b: Any, /, **kwargs: Any) -> Any:
     """``ufunc.outer``: every element of ``a`` with every element of ``b``."""
-    if np.ndim(a):
-        a = np.expand_dims(a, tuple(range(np.ndim(a), np.ndim(a) + np.ndim(b))))
-    return ufunc(a, b, **kwargs)
+    left, right = array(recording, a), array(recording, b)
+    wide = np.expand_dims(left, tuple(range(left.ndim, left.ndim + right.ndim)))
+    return ufunc(wide, right, **kwargs)
 
 
 def linalg_outer(recording: Trace, x1: Any, x2: Any, /) -> Any:
