@@ -72,6 +72,21 @@ def test_errors_name_the_true_lengths():
         returned("np.linalg.inv", lambda a: np.linalg.inv(a[0]), [((40, 40), np.dtype("f2"))])
 
 
+def test_an_integer_without_axes_may_be_an_axis_or_a_number_of_bins():
+    whole = ((), np.dtype(np.int64))
+    three = ((3, 3), F8)
+    found = returned("np.partition", lambda a: np.partition(a[0], int(a[1])), [three, whole])
+    assert found.arrays == (three,)
+    for function in (
+        lambda a: np.resize(a[0], int(a[1])),
+        lambda a: np.sum(a[0], axis=int(a[1])),
+    ):
+        with pytest.raises(stax.ValueDependent, match="depends on the value of a traced integer"):
+            returned("f", function, [three, whole])
+    with pytest.raises(IndexError, match="axis -1 is out of bounds"):
+        returned("np.sort", lambda a: np.sort(a[0]), [whole])
+
+
 # the record of a call -----------------------------------------------------------------------------
 def test_calls_compare_by_function_and_static_arguments():
     def call(*args, function=np.sort, **kwargs):

@@ -128,12 +128,13 @@ def _same_for_every_count(
     """
     tiny = {n: SHORT + 1 for shape, _ in operands for n in shape if n > SHORT}
     seen: list[Any] = []
-    for count in (1, 2):
+    for count in (0, 1, 2):
         try:
             seen.append(_run(function, operands, tiny, count))
         except Exception:  # whatever it is: this value is not like the others
             seen.append(None)
-    if seen[0] is None or seen[0] != seen[1]:
+    refused_always = all(found is None for found in seen)  # not because of the value
+    if not refused_always and (seen[1] is None or seen[1] != seen[2]):
         raise ValueDependent(
             f"what {name} returns depends on the value of a traced integer",
             user_frame()[0],
