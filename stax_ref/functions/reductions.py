@@ -102,7 +102,7 @@ def reduce(
         value = _masked(recording, op, value, target, mask)
     keep = is_set(keepdims)
     shape = reduced_shape(value.shape, axes, keep)
-    nothing = math.prod(value.shape[k] for k in axes) == 0 and math.prod(shape) > 0
+    nothing = math.prod(value.shape[k] for k in axes) == 0
     if nothing and first is None and (op in _UFUNCS or initial is None):
         raise ShapeError(
             f"zero-size array to reduction operation {_ufunc(op)} which has no identity",
