@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .node import Node
 from .ops import (
     OPS,
     REDUCTIONS,
@@ -225,6 +226,20 @@ def partial_form(name: str, *, ddof: float = 0, dtype: np.dtype | None = None) -
     if name in ("argmax", "argmin"):
         return Position(name)
     return LogSumExp() if name == "logsumexp" else Plain(REDUCTIONS[name], dtype)
+
+
+def of_node(node: Node) -> Partial:
+    """The reduction that a reduction node carries out, in parts.
+
+    The elements are what the node's body hands to it, in C order of its reduced loops.
+
+    Raises:
+        KeyError: the node is no reduction.
+    """
+    for instr in node.body.instrs:
+        if instr.op == "reduce":
+            return Plain(REDUCTIONS[instr.kind], instr.dtype)
+    raise KeyError(f"{node.name} is no reduction")
 
 
 def merged(form: Partial, states: Sequence[State]) -> State:

@@ -12,9 +12,10 @@ import math
 import numpy as np
 import pytest
 
+import stax_ref as stax
 from stax_ref.dtypes import SHORT
 from stax_ref.ops import REDUCTIONS
-from stax_ref.partials import merged, partial_form
+from stax_ref.partials import merged, of_node, partial_form
 
 from .values import mixed, ordinary
 
@@ -160,3 +161,17 @@ def test_a_position_in_nothing_is_refused_as_numpy_refuses_it():
     form = partial_form("argmin")
     with pytest.raises(ValueError, match="attempt to get argmin of an empty sequence"):
         form.finish(form.identity((2,), np.dtype(np.int32)), np.dtype(np.int64))
+
+
+def test_the_nodes_of_a_program_in_parts():
+    """Mean squares of rows, each reduction node cut in two."""
+    x = ordinary(np.float16, 3, 40)
+    lowered = stax.jit(lambda x: np.mean(x * x, axis=1)).lower(x).program.lowered
+    (node,) = [n for n in lowered.nodes if n.is_reduction]
+    form, elements = of_node(node), (x * x).astype(np.float32)
+    parts = [form.partial(elements[:, :13]), form.partial(elements[:, 13:], 13)]
+    total = form.finish(form.merge(*parts), np.dtype(np.float32))
+    assert total.dtype == np.float32
+    np.testing.assert_allclose(total, elements.sum(axis=1), rtol=40 * 2.0**-24)
+    with pytest.raises(KeyError, match="no reduction"):
+        of_node(next(n for n in lowered.nodes if not n.is_reduction))

@@ -218,6 +218,28 @@ def test_dtypes_of_accumulation():
     )
 
 
+def test_out_decides_the_dtype_of_accumulation():
+    def wider(x):
+        a, b, c, d = (np.zeros(3) for _ in range(4))
+        np.sum(x, axis=1, out=a)
+        np.add.reduce(x, axis=1, out=b)
+        np.mean(x, axis=1, out=c)
+        x.sum(1, out=d)
+        return a, b, c, d
+
+    def integers(x):
+        a, b, c = np.zeros(40, np.int16), np.zeros(40, np.int64), np.zeros(40, bool)
+        np.sum(x, axis=0, out=a)
+        np.prod(x, axis=0, out=b)
+        np.any(x, axis=0, out=c)
+        return a, b, c
+
+    tenths = np.full((3, 40), 0.1, np.float32)
+    check_all([Case(wider, (tenths,)), Case(integers, (np.full((3, 40), 100, np.int8),))])
+    got, expected = stax.jit(wider)(tenths)[0], np.sum(tenths, axis=1, dtype=np.float64)
+    np.testing.assert_allclose(got, expected, rtol=1e-14)
+
+
 def test_float16_accumulates_in_float32_and_rounds_once():
     ones = np.ones((2, 4096), np.float16)
     total = stax.jit(lambda x: np.sum(x, axis=1))(ones)

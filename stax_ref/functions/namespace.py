@@ -96,7 +96,12 @@ def call_function(recording: Trace, func: Any, args: tuple[Any, ...], kwargs: An
         return assign.FUNCTIONS[func](recording, *args, **kwargs)
     out = kwargs.get("out")
     if out is not None:
-        result = call_function(recording, func, args, {**kwargs, "out": None})
+        options = {
+            **kwargs,
+            "out": None,
+            **reductions.through_out(func.__name__, args, kwargs, out),
+        }
+        result = call_function(recording, func, args, options)
         assign.store(out, result, "same_kind", f"np.{func.__name__}")
         return out
     if func not in VIEWS:
@@ -117,6 +122,8 @@ def _into(
     outs = outs if isinstance(outs, tuple) else (outs,)
     mask = kwargs.pop("where", True) if method == "__call__" else True
     casting = kwargs.pop("casting", "same_kind")
+    if method == "reduce":
+        kwargs |= reductions.through_out(ufunc.__name__, inputs, kwargs, outs[0])
     result = call_ufunc(recording, ufunc, method, inputs, kwargs)
     results = result if isinstance(result, tuple) else (result,)
     for out, value in zip(outs, results, strict=False):
@@ -224,6 +231,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 def _method(name: str, handler: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Tracer, *args: Any, **kwargs: Any) -> Any:
         recording, out = self._trace, kwargs.pop("out", None)
+        if out is not None:
+            kwargs |= reductions.through_out(name, (self, *args), kwargs, out)
         result = NotImplemented
         if name not in _VIEW_METHODS and name not in assign.METHODS:
             result = evaluated(recording, _calling(name), (self, *args), kwargs)

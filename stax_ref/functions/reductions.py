@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,31 @@ def _masked(recording: Trace, op: str, value: Value, target: np.dtype, mask: Any
     return where(
         recording, np.bool_(chosen) if isinstance(chosen, bool) else chosen, operand, neutral
     )._value
+
+
+def through_out(name: str, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
+    """The dtype in which a sum, product or mean accumulates when ``out`` is given and no dtype.
+
+    It is NumPy's loop for the operand and ``out`` together.
+
+    Args:
+        name: of the function, ufunc or method.
+        args: its positional arguments, the operand first.
+        kwargs: its options.
+        out: where the result goes.
+
+    Returns:
+        the option ``dtype``, or no option.
+    """
+    if not isinstance(out, Tracer) or not isinstance(args[0] if args else None, Tracer):
+        return {}
+    have = args[0].dtype
+    averaged = name == "mean" and have.kind == out.dtype.kind == "f"
+    if not averaged and name not in ("sum", "prod", "add", "multiply"):
+        return {}
+    if kwargs.get("dtype") is not None or len(args) > 2:
+        return {}
+    return {"dtype": np.promote_types(have, out.dtype)}
 
 
 def reduce_ufunc(recording: Trace, name: str, a: Any, axis: Any = 0, **kwargs: Any) -> Tracer:
