@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import stax_ref as stax
 from spec_tests.xp import inputs
-from spec_tests.xp.judge import compare, function, to_numpy
+from spec_tests.xp.judge import allowed, compare, function, near, to_numpy
 from stax_ref import dtypes, xp
 from stax_ref.plan import Extern
 from stax_ref.xp.program import plain_call
@@ -118,14 +118,43 @@ def test_a_native_function_of_a_complex_array_is_numpys():
     assert xp.sum(np.ones(3), dtype=xp.complex64).dtype == xp.complex64
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "int64"])
-def test_python_numbers_take_the_arrays_dtype(dtype):
-    x = np.asarray([1, 2, 3], dtype)
-    with stax.configured(backend="ref"):
-        assert xp.add(x, 2).dtype == dtype
-        assert xp.multiply(3, x).dtype == dtype
-        assert xp.where(x > 1, x, 0).dtype == dtype
-        np.testing.assert_array_equal(xp.subtract(1, x), 1 - x)
+TWO = [name for name in inputs.ARGUMENTS if inputs.ARGUMENTS[name] in (inputs.binary, inputs.power)]
+
+
+def outcome(call, *args):
+    """The result as an array, or the exception."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(call(*args))
+    except (TypeError, ValueError, OverflowError) as error:
+        return error
+
+
+@pytest.mark.parametrize("name", [*TWO, "clip", "where"])
+def test_python_numbers_beside_an_array_are_numpys(name):
+    """Value, dtype or exception, the number on either side of the array."""
+    call = function(xp, name)
+    carried = [d for d in inputs.DTYPES[name] if dtypes.is_supported(np.dtype(d))]
+    for dtype in turn(name, 2, carried):
+        x = np.asarray([0, 1, 3], dtype)
+        for number in (2, 2.5, True, -1):
+            pairs = [(x, number)] if name == "clip" else [(x, number), (number, x)]
+            for pair in pairs:
+                args = (x > 0, *pair) if name == "where" else pair
+                expected = outcome(call.__wrapped__, *args)
+                with stax.configured(backend="ref"):
+                    actual = outcome(call, *args)
+                if isinstance(expected, Exception):
+                    assert isinstance(actual, type(expected)), args
+                else:
+                    assert actual.dtype == expected.dtype, args
+                    near(actual, expected, allowed(name, [np.asarray(a) for a in pair], expected))
+
+
+def test_a_limit_beyond_the_dtype_is_none():
+    x = np.asarray([0, 200], np.uint8)
+    np.testing.assert_array_equal(xp.clip(x, -1), x)
+    np.testing.assert_array_equal(xp.clip(x, None, 300), x)
 
 
 def test_inside_a_trace_the_functions_are_part_of_it():

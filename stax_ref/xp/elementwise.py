@@ -6,6 +6,7 @@ Not here: which of them run as jitted programs (``table``).
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,14 @@ tanh = _unary("tanh", np.tanh)
 trunc = _unary("trunc", np.trunc)
 
 
-@standard
+def _no_value_of_the_dtype(x: Array, /, min: Any = None, max: Any = None) -> bool:
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
+        return False
+    info = np.iinfo(x.dtype)
+    return any(type(limit) is int and not info.min <= limit <= info.max for limit in (min, max))
+
+
+@functools.partial(standard, unless=_no_value_of_the_dtype)
 def clip(x: Array, /, min: Array | None = None, max: Array | None = None) -> Array:
     """Each element, not below ``min`` and not above ``max``, in the dtype of ``x``."""
     clipped = np.clip(x, min, max)

@@ -75,6 +75,7 @@ EXTERNAL = frozenset(
 
 LIMITS: dict[str, str] = {
     "astype": "copy=False on an array of that dtype returns the array itself",
+    "clip": "a Python integer beyond the dtype of the array: it is no limit",
     "repeat": "an array of repeats: the shape depends on its values",
     "reshape": "copy=False asks for a view of the argument",
 }
