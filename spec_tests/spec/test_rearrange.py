@@ -113,6 +113,7 @@ def test_repeated(size):
             *cases(lambda x: np.tile(x, (2, 1, 3)), x),
             Case(lambda x: np.repeat(x, 0, axis=1), (x,)),
             Case(lambda x: np.tile(x, (0, 2)), (x,)),
+            Case(lambda x: np.tile(x, ()), (x,)),
         ]
     )
 

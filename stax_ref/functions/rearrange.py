@@ -121,7 +121,8 @@ def known_integers(given: Any, what: str) -> np.ndarray:
         raise UnsupportedOperation(
             f"{what} decide a shape and are traced", user_frame()[0], "numbers, or static_argnames"
         )
-    return np.asarray(given).astype(np.int64, casting="safe")
+    numbers = np.asarray(given)
+    return numbers.astype(np.int64, casting="safe" if numbers.size else "unsafe")
 
 
 def _empty(recording: Trace, shape: tuple[int, ...], dtype: np.dtype) -> Tracer:
