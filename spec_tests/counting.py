@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from stax_ref import interpret
+from stax_ref import interpret, points
 from stax_ref.nest import Let, Loop, Nest, Statement, Store
 from stax_ref.plan import Extern, Plan
 
@@ -43,7 +43,7 @@ def moved_bytes(plan: Plan, arguments: Sequence[object]) -> int:
     """
     seen: dict[tuple[str, str], set[int]] = defaultdict(set)
 
-    class Watched(interpret._PointNest):
+    class Watched(points._PointNest):
         def __init__(self, nest, storage, shuffle):
             super().__init__(nest, storage, shuffle)
             self.nest = nest
@@ -55,8 +55,8 @@ def moved_bytes(plan: Plan, arguments: Sequence[object]) -> int:
             return flat
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interpret, "_PointNest", Watched)
-        interpret.run_points(plan, arguments, interpret.Recording())
+        patch.setattr(points, "_PointNest", Watched)
+        points.run_points(plan, arguments, interpret.Recording())
     total = sum(
         len(elements) * plan.buffer(name).dtype.itemsize for (_, name), elements in seen.items()
     )

@@ -18,7 +18,8 @@ import numpy as np
 from .compile import Program
 from .errors import InvariantError
 from .evaluate import run_graph
-from .interpret import Recording, run_nests, run_nodes, run_points
+from .interpret import Recording, run_nests, run_nodes
+from .points import run_points
 from .rounding import error_bounds
 from .staged import Executable
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from .errors import (
 )
 from .graph import Eqn, Input, Operand, Params, Value, literal
 from .index import c_strides
+from .operators import Operators
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
@@ -173,10 +174,11 @@ def element_strides(array: np.ndarray) -> tuple[int, ...] | None:
     )
 
 
-class Tracer:
+class Tracer(Operators):
     """Stands for an array while the function is traced. NumPy hands it every call."""
 
     __slots__ = ("_cell", "_path", "_seen", "_trace")
+    _trace: Trace
     __array_priority__ = 1000.0
 
     def __init__(self, trace: Trace, value: Value | None, known: np.ndarray | None = None) -> None:
@@ -414,92 +416,8 @@ class Tracer:
 
         return namespace.item(self, tracers(key))
 
-    def __pow__(self, other: Any) -> Any:
-        from .functions import namespace
-
-        return namespace.power(self._trace, self, other, operator=True)
-
-    def __rpow__(self, other: Any) -> Any:
-        from .functions import namespace
-
-        return namespace.power(self._trace, other, self, operator=True)
-
     def __hash__(self) -> int:
         raise TypeError("unhashable type: a traced array")
-
-
-def _operator(ufunc: Any, *operands: Any) -> Any:
-    """One of Python's operators on at least one tracer."""
-    from .functions import namespace
-    from .made import tracers
-
-    operands = tracers(operands)
-
-    recording = next(o._trace for o in operands if isinstance(o, Tracer))
-    return namespace.call_ufunc(recording, ufunc, "__call__", operands, {}, by_operator=True)
-
-
-def _binary(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    return lambda self, other: _operator(ufunc, self, other)
-
-
-def _reflected(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    return lambda self, other: _operator(ufunc, other, self)
-
-
-def _unary(ufunc: Any) -> Callable[[Tracer], Any]:
-    return lambda self: _operator(ufunc, self)
-
-
-_BINARY = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "matmul": np.matmul,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-    "divmod": np.divmod,
-}
-_COMPARE = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-for _name, _ufunc in _BINARY.items():
-    setattr(Tracer, f"__{_name}__", _binary(_ufunc))
-    setattr(Tracer, f"__r{_name}__", _reflected(_ufunc))
-for _name, _ufunc in _COMPARE.items():
-    setattr(Tracer, f"__{_name}__", _binary(_ufunc))
-
-
-def _in_place(name: str) -> Callable[[Tracer, Any], Any]:
-    def method(self: Tracer, other: Any) -> Any:
-        from .functions import assign
-
-        return assign.in_place(self, getattr(self, f"__{name}__")(other), name)
-
-    return method
-
-
-for _name in (*_BINARY, "pow"):
-    if _name != "divmod":
-        setattr(Tracer, f"__i{_name}__", _in_place(_name))
-for _name, _ufunc in {
-    "neg": np.negative,
-    "pos": np.positive,
-    "abs": np.absolute,
-    "invert": np.invert,
-}.items():
-    setattr(Tracer, f"__{_name}__", _unary(_ufunc))
 
 
 def as_operand(recording: Trace, thing: Any) -> Operand | None:

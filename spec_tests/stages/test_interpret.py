@@ -16,7 +16,7 @@ import stax_ref as stax
 from spec_tests.golden import programs
 from spec_tests.stages.random_programs import random_program
 from stax_native.backend import find
-from stax_ref import compose, interpret, ladder, looptree
+from stax_ref import compose, ladder, looptree, points
 from stax_ref.calls import Call
 from stax_ref.compile import Program
 from stax_ref.dtypes import BOOL, F32
@@ -24,10 +24,11 @@ from stax_ref.errors import InvariantError
 from stax_ref.evaluate import run_graph
 from stax_ref.graph import literal
 from stax_ref.index import Symbol, variable
-from stax_ref.interpret import Recording, run_nests, run_points
+from stax_ref.interpret import Recording, run_nests, run_nodes
 from stax_ref.nest import Assume, If, Let, Local, Loop, Store
 from stax_ref.node import Access, computed
 from stax_ref.ops import REDUCTIONS, planned_order, reduce_planned
+from stax_ref.points import run_points
 
 RNG = np.random.default_rng(5)
 
@@ -196,12 +197,12 @@ def test_a_row_is_poisoned_in_every_iteration():
 def test_shuffles_differ_by_seed(monkeypatch):
     orders = []
 
-    class Watched(interpret._PointNest):
+    class Watched(points._PointNest):
         def _let(self, statement):
             orders[-1].append(dict(self.symbols))
             return super()._let(statement)
 
-    monkeypatch.setattr(interpret, "_PointNest", Watched)
+    monkeypatch.setattr(points, "_PointNest", Watched)
     x = np.zeros((4, 12), np.float32)
     plan = compiled(lambda a: a + 1, x).plan
     for seed in (0, 1, 2, 0):
@@ -218,7 +219,7 @@ def test_dead_memory_is_poison():
     """NaN for floats, -1 for integers: before its first write a buffer holds nothing else."""
     x = RNG.standard_normal(16).astype(np.float32)
     program = compiled(chain, x)
-    memory = interpret._PoisonedMemory(program.plan, [x])
+    memory = points._PoisonedMemory(program.plan, [x])
     arena = [s.buffer for s in program.slots if s.kind == "arena"]
     memory.poison_dead(0)
     for name in arena:
@@ -234,7 +235,7 @@ def test_an_external_call_is_recorded_once(monkeypatch):
     x = RNG.standard_normal((6, 6)).astype(np.float32)
     program = compiled(lambda a, b: (a @ b) * 2, x, x)
     recording = Recording()
-    first = interpret.run_nodes(program.lowered, program.graph, [x, x], recording)
+    first = run_nodes(program.lowered, program.graph, [x, x], recording)
 
     def again(*_, **__):
         raise AssertionError("the external call is made once a ladder")
