@@ -220,6 +220,7 @@ class _Lowering:
         """A computed buffer with this name, or the next free one like it."""
         if self.config.seed:
             wanted = f"buf{len(self.graph.inputs) + self._node_count}"
+        wanted = wanted.replace(".", "_")
         name, count = wanted, 1
         while name in self.buffers:
             name = f"{wanted}_{count}"

@@ -2,8 +2,9 @@
 
 Takes one reduction equation of a graph; gives its value to the lowering, with the nodes that
 compute it. Holds the planned order of every reduction (semantics §3), the dtype it accumulates in,
-and how mean, variance and argmax are made of plain reductions. Not here: materialisation of other
-values (``lower``), partial results as data (``partials``).
+and how mean, variance and argmax are made of plain reductions. Values in between have a dot in
+their names, which no variable of the user has. Not here: materialisation of other values
+(``lower``), partial results as data (``partials``).
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def reduction(lowering: Lowering, eqn: Eqn) -> None:
     total = out
     nonzero = "nonzero" in dict(eqn.params)
     if wide != out.dtype or initial is not None or nonzero:
-        total = Value(f"{out.name}_{eqn.op}", out.shape, wide)
+        total = Value(f"{out.name}.{eqn.op}", out.shape, wide)
     if eqn.op == "mean":
         _mean(lowering, source, axes, total, where)
     elif eqn.op in ("var", "std"):
@@ -139,7 +140,7 @@ def _cast(lowering: Lowering, source: Value, dtype: np.dtype, where: Where | Non
     """A reduction in another dtype than its operand's is one of the operand cast first."""
     if source.dtype == dtype:
         return source
-    cast = Value(f"{source.name}_as_{dtype}", source.shape, dtype)
+    cast = Value(f"{source.name}.as_{dtype}", source.shape, dtype)
     lowering.values[cast.name] = pointwise(Eqn(cast, "cast", (source,), (), where))
     return cast
 
@@ -236,7 +237,7 @@ def _mean(
 ) -> None:
     """``out = sum(source) / n`` with one rounding for the division."""
     count = math.prod(source.shape[k] for k in axes)
-    total = Value(f"{out.name}_sum", out.shape, out.dtype)
+    total = Value(f"{out.name}.sum", out.shape, out.dtype)
     _one(lowering, "sum", source, axes, total, where)
     lowering.values[out.name] = divided(total, count, where)
 
@@ -246,9 +247,9 @@ def _variance(
 ) -> None:
     """Two passes (semantics 6): the mean, then the mean of squared deviations."""
     name, dtype, where = out.name, out.dtype, eqn.where
-    mean = Value(f"{name}_mean", _kept(source, axes), dtype)
+    mean = Value(f"{name}.mean", _kept(source, axes), dtype)
     _mean(lowering, source, axes, mean, where)
-    square = Value(f"{name}_square", source.shape, dtype)
+    square = Value(f"{name}.square", source.shape, dtype)
 
     def squared(builder: Builder, index: Indices) -> int:
         away = builder.apply(
@@ -257,7 +258,7 @@ def _variance(
         return builder.apply("multiply", [away, away], dtype)
 
     lowering.values[square.name] = Expression(source.shape, dtype, squared, None, where)
-    total = Value(f"{name}_sum", out.shape, dtype)
+    total = Value(f"{name}.sum", out.shape, dtype)
     _one(lowering, "sum", square, axes, total, where)
     count = math.prod(source.shape[k] for k in axes)
     variance = divided(total, max(count - eqn.param("ddof"), 0), where)
@@ -287,7 +288,7 @@ def _place(lowering: Lowering, eqn: Eqn, source: Value, axes: tuple[int, ...]) -
         lowering.values[out.name] = filled(out.shape, literal(0, out.dtype))
         return
     kind = _EXTREMES[eqn.op]
-    extreme = Value(f"{out.name}_{kind}", _kept(source, axes), source.dtype)
+    extreme = Value(f"{out.name}.{kind}", _kept(source, axes), source.dtype)
     _one(lowering, kind, source, axes, extreme, where)
     narrow = I32 if count < 2**31 else I64
 
@@ -299,9 +300,9 @@ def _place(lowering: Lowering, eqn: Eqn, source: Value, axes: tuple[int, ...]) -
         found = _found(builder, kind, builder.value(source.name, index), extreme, index)
         return builder.apply("where", [found, here, builder.constant(count, narrow)], narrow)
 
-    place = Value(f"{out.name}_place", source.shape, narrow)
+    place = Value(f"{out.name}.place", source.shape, narrow)
     lowering.values[place.name] = Expression(source.shape, narrow, positions, None, where)
-    first = Value(f"{out.name}_first", out.shape, narrow)
+    first = Value(f"{out.name}.first", out.shape, narrow)
     _one(lowering, "min", place, axes, first, where)
 
     def checked(builder: Builder, index: Indices) -> int:

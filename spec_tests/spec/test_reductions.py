@@ -185,6 +185,32 @@ def test_places_of_a_row_share_its_kernel():
     assert plan.kernels == 1
 
 
+def test_variables_named_like_what_is_in_between():
+    """A mean is a sum first; a variable of the user may be called as that sum might be."""
+
+    def before(x):
+        m_sum = np.sum(x * 2, axis=1, keepdims=True)
+        m = np.mean(x, axis=1, keepdims=True)
+        return m * 1, m_sum + 0
+
+    def after(x):
+        m = np.mean(x, axis=1)
+        m_sum = np.sum(x * 2, axis=1)
+        v = np.std(x, axis=1)
+        v_mean, v_square = x + 1, x * 3
+        return m * 1, m_sum + 0, v * 1, v_mean, v_square
+
+    def of_places(x):
+        i = np.argmax(x, axis=1)
+        i_first, i_max, i_place = x[:, 0].astype(np.int64), x[:, 1], x + 1
+        total = np.sum(x, axis=1, dtype=np.float64)
+        x_as_float64 = x.astype(np.int32)
+        return i * 1, i_first + 0, i_max, i_place, total, x_as_float64
+
+    x = ordinary(np.float32, 3, 40)
+    check_all([Case(program, (x,)) for program in (before, after, of_places)])
+
+
 def test_no_axis_reduces_nothing():
     functions = (np.sum, np.max, np.any, np.mean, np.count_nonzero)
     check_all(
