@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from .calls import Call
-from .compose import Builder, Expression, filled, loading, loop_symbols
+from .compose import Builder, Expression, filled, loading, loop_symbols, view
 from .errors import Where
 from .graph import Eqn, Graph, Value, literal
 from .index import Symbol, c_strides, flatten
@@ -28,6 +28,7 @@ Shared = dict[tuple[object, ...], list[Eqn]]
 class Lowering(Protocol):
     """What an external call needs of the lowering that it is part of."""
 
+    graph: Graph
     values: dict[str, Expression]
     buffers: dict[str, Buffer]
     calls: Shared
@@ -79,9 +80,14 @@ def external(lowering: Lowering, eqn: Eqn) -> None:
     if not wanted:
         return
     call, operands = _bound(lowering, eqn)
-    buffers = [lowering.new_buffer(out.name, out.shape, out.dtype) for out in wanted.values()]
-    for out, buffer in zip(wanted.values(), buffers, strict=True):
-        lowering.values[out.name] = loading(buffer)
+    kept = [_kept_as(lowering, out) for out in wanted.values()]
+    if any(held is not out for held, out in zip(kept, wanted.values(), strict=True)):
+        call = replace(call, shapes=tuple(out.shape for out in wanted.values()))
+    buffers = [lowering.new_buffer(held.name, held.shape, held.dtype) for held in kept]
+    for out, held, buffer in zip(wanted.values(), kept, buffers, strict=True):
+        lowering.values[held.name] = loading(buffer)
+        if held is not out:
+            lowering.values[out.name] = view(Eqn(out, "reshape", (held,), (), eqn.where))
     lowering.add_node(
         buffers[0],
         "extern",
@@ -94,6 +100,15 @@ def external(lowering: Lowering, eqn: Eqn) -> None:
         results=tuple(wanted),
         others=tuple(buffer.name for buffer in buffers[1:]),
     )
+
+
+def _kept_as(lowering: Lowering, out: Value) -> Value:
+    """What a result is stored as: itself, or an output that is the same elements reshaped."""
+    outputs = lowering.graph.outputs
+    if out in outputs:
+        return out
+    reshaped = (e.out for e in lowering.graph.eqns if e.op == "reshape" and e.args == (out,))
+    return next((value for value in reshaped if value in outputs), out)
 
 
 def _bound(lowering: Lowering, eqn: Eqn) -> tuple[Call, list[View]]:

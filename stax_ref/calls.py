@@ -71,6 +71,7 @@ class Call:
         law: ``"values"`` when results follow from the values of the operands, whatever their
             layout in memory; ``"monotone"`` when also raising an operand never lowers an element
             of a float result; empty when neither is known.
+        shapes: shapes of the wanted results, where buffers hold them under other shapes.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Call:
     into: Callable[..., Any] | None = field(default=None, compare=False)
     is_numpy: bool = True
     law: str = field(default="", compare=False)
+    shapes: tuple[tuple[int, ...], ...] | None = field(default=None, compare=False)
 
     def returned(self, operands: Sequence[Any]) -> Any:
         """What the function returns on these operands, as it returns it."""
@@ -110,13 +112,15 @@ class Call:
 
         Args:
             operands: the array of each slot.
-            outs: one array per wanted result, of its shape and dtype; written.
+            outs: one C-order array per wanted result, of its size and dtype; written.
             wanted: numbers of results.
 
         Raises:
             whatever the function raises.
             ShapeError, DtypeError: a result is not what was planned.
         """
+        if self.shapes is not None:
+            outs = [out.reshape(shape) for out, shape in zip(outs, self.shapes, strict=True)]
         if self.into is not None:
             args, kwargs = self._bound(operands)
             with self._quiet():
@@ -139,7 +143,8 @@ class Call:
     def direct(self) -> Callable[..., Any] | None:
         """The function that may be called with the operands and ``out`` as they are, if any."""
         plain = tuple(Slot(number) for number in range(len(self.args)))
-        return self.into if self.args == plain and not self.kwargs else None
+        as_they_are = self.args == plain and not self.kwargs and self.shapes is None
+        return self.into if as_they_are else None
 
     def _quiet(self) -> contextlib.AbstractContextManager[Any]:
         """NumPy's floating point warnings are not reproduced; a user's function keeps its own."""

@@ -257,6 +257,8 @@ class _Lowering:
 
     # equations ------------------------------------------------------------------------------------
     def _equation(self, eqn: Eqn) -> None:
+        if eqn.out.name in self.values:  # an external call has stored it already
+            return
         if eqn.op in VIEWS:
             self.values[eqn.out.name] = view(eqn)
         elif eqn.op in ASSEMBLED:

@@ -137,6 +137,23 @@ def test_a_reshaped_operand_is_handed_over_as_a_view():
         as_numpy_does(function, np.asfortranarray(x), y)
 
 
+def test_a_result_is_stored_in_the_shape_that_is_returned():
+    x, y = arrays(np.float32, [(2, 3, 4), (4, 5)])
+    functions = {
+        lambda x, y: np.einsum("...ij,jk->...ik", x, y): 0,
+        lambda x, y: np.tensordot(x, y, 1): 0,
+        lambda x, y: np.cumsum(x).reshape(6, 4): 0,
+        lambda x, y: (np.tensordot(x, y, 1), np.tensordot(x, y, 1) * 2): 1,
+        lambda x, y: (np.tensordot(x, y, 1), np.tensordot(x, y, 1).reshape(5, 6)): 1,
+        lambda x, y: np.sort(np.linalg.eigh(x[:, :2, :2]).eigenvalues.reshape(4)).reshape(2, 2): 0,
+        lambda x, y: np.linalg.eigh(x[:, :2, :2])[1].reshape(8): 0,
+    }
+    check_all([Case(function, (x, y)) for function in functions])
+    for function, kernels in functions.items():
+        as_numpy_does(function, x, y)
+        assert stax.jit(function).lower(x, y).plan.kernels == kernels
+
+
 TENSORDOTS = [
     ((2, 3, 4), (4, 3, 5), 1),
     ((2, 3, 4), (3, 4, 5), 2),
