@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from spec_tests import harness
 
-from .generate import CHOOSE
+from .forms import FORMS
 from .run import BATCH, coverage, failures
 
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     print()
     counts = coverage(options.seed, range(options.first, stop))
-    print("operations: " + ", ".join(f"{op} {counts[op]}" for op in CHOOSE))
+    print("operations: " + ", ".join(f"{op} {counts[op]}" for op in FORMS))
     print("\n".join(harness.summary_lines()))
     return 1 if failed else 0
 

@@ -17,7 +17,8 @@ import numpy as np
 from spec_tests.harness import Case, quiet
 from spec_tests.spec import values
 
-Params = tuple[Any, ...]
+from .forms import FORMS
+from .pool import Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,12 @@ class Equation:
     params: Params = ()
 
     @property
-    def text(self) -> str:
-        """The right-hand side in Python."""
-        return RENDER[self.op](self.operands, self.params)
+    def lines(self) -> list[str]:
+        """Its statements in Python."""
+        text = FORMS[self.op].text(self.operands, self.params)
+        if "{0}" not in text:
+            return [f"{self.name} = {text}"]
+        return text.format(self.name).splitlines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class Program:
         """The function in Python."""
         names = ", ".join(argument.name for argument in self.arguments)
         lines = [f"def program({names}):"]
-        lines += [f"    {e.name} = {e.text}" for e in self.equations]
+        lines += [f"    {line}" for equation in self.equations for line in equation.lines]
         outputs = ", ".join(self.outputs)
         return "\n".join([*lines, f"    return {outputs}", ""])
 
@@ -138,67 +142,17 @@ def is_valid(program: Program) -> bool:
     return all(isinstance(x, (np.ndarray, np.generic)) and x.dtype.name in NAMES for x in leaves)
 
 
-NAMES = ("float32", "float64", "int32", "int64", "bool")
-
-
-def _call(name: str) -> Callable[[tuple[str, ...], Params], str]:
-    return lambda operands, params: f"np.{name}({', '.join([*operands, *map(str, params)])})"
-
-
-def _infix(sign: str) -> Callable[[tuple[str, ...], Params], str]:
-    return lambda operands, params: f"{operands[0]} {sign} {operands[1]}"
-
-
-def _reduce(name: str) -> Callable[[tuple[str, ...], Params], str]:
-    def render(operands: tuple[str, ...], params: Params) -> str:
-        axis, keepdims, *rest = params
-        ddof = f", ddof={rest[0]}" if rest else ""
-        return f"np.{name}({operands[0]}, axis={axis}, keepdims={keepdims}{ddof})"
-
-    return render
-
-
-def index_text(entries: Params) -> str:
-    """An index: integers, (start, stop, step) triples, None, or "..."."""
-    parts = []
-    for entry in entries:
-        if isinstance(entry, tuple):
-            parts.append(":".join("" if part is None else str(part) for part in entry))
-        else:
-            parts.append(str(entry))
-    return ", ".join(parts)
-
-
-INFIX = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "equal": "==",
-    "not_equal": "!=",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "matmul": "@",
-    "power": "**",
-}
-CALLS = (
-    "maximum minimum negative absolute square sqrt reciprocal exp log tanh where clip logical_not "
-    "logical_and logical_or logical_xor reshape transpose broadcast_to expand_dims squeeze ravel "
-    "swapaxes"
-).split()
-REDUCERS = ("sum", "prod", "max", "min", "mean", "var", "std")
-
-RENDER: dict[str, Callable[[tuple[str, ...], Params], str]] = {
-    **{name: _infix(sign) for name, sign in INFIX.items()},
-    **{name: _call(name) for name in CALLS},
-    **{name: _reduce(name) for name in REDUCERS},
-    "astype": lambda operands, params: f"{operands[0]}.astype(np.{params[0]})",
-    "getitem": lambda operands, params: f"{operands[0]}[{index_text(params)}]",
-}
+NAMES = (
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "bool",
+    "float16",
+    "int8",
+    "int16",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+)
