@@ -92,7 +92,7 @@ def compare(name: str, args, kwargs) -> None:
         )
     if name in ("finfo", "iinfo"):
         actual, expected = vars(actual), {k: to_numpy(v) for k, v in vars(expected).items()}
-    if name == "empty_like":  # whatever the elements are
+    if name in ("empty", "empty_like"):  # whatever the elements are
         actual, expected = np.zeros_like(actual), np.zeros_like(expected)
     if name == "unique_values":  # in any order
         actual, expected = np.sort(actual), np.sort(expected)

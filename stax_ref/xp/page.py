@@ -24,6 +24,7 @@ traced function, so that `xp.sum(xp.exp(x))` fuses.
 
 * A call on a dtype Stax does not carry (complex) is NumPy's, whatever the function.
 * Results are arrays that alias nothing; 0-d results are 0-d arrays.
+* `xp.sum.program` is the jitted function behind `xp.sum`, with `explain` and `check`.
 * `xp.__native__` is the set of the first, `xp.__delegated__` maps each of the others to its reason.
 """
 
