@@ -434,9 +434,9 @@ def as_operand(recording: Trace, thing: Any) -> Operand | None:
         return literal(thing, thing.dtype)
     if isinstance(thing, (list, tuple)):
         if _holds_tracer(thing):
-            from .functions import rearrange
+            from .functions import joining
 
-            return rearrange.stack(recording, thing)._value
+            return joining.stack(recording, thing)._value
         thing = np.asarray(thing)
     if isinstance(thing, np.ndarray):
         return recording.captured(thing, user_frame()[0])._value

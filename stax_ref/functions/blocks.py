@@ -15,9 +15,10 @@ import numpy as np
 from ..errors import ShapeError, user_frame
 from ..graph import literal
 from ..tracer import Trace, Tracer
-from .operands import normal_axes, traced
+from .joining import as_part, concatenate
+from .operands import known_integers, normal_axes, traced
 from .padding import piece, runs
-from .rearrange import as_part, concatenate, known_integers, tile
+from .rearrange import tile
 from .shapes import basic_item, reshape
 
 

@@ -16,8 +16,9 @@ from ..graph import Value, literal
 from ..tracer import Trace, Tracer
 from .choices import where
 from .elementwise import cast, pointwise
+from .joining import as_part, stack
 from .operands import carried, convert, describe, no_options, traced
-from .rearrange import as_part, moveaxis, stack
+from .rearrange import moveaxis
 from .shapes import broadcast_to, reshape
 
 

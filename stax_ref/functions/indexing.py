@@ -24,8 +24,8 @@ from ..graph import Operand, Value, literal
 from ..tracer import Trace, Tracer, as_operand
 from .choices import choose_within
 from .elementwise import pointwise
+from .joining import broadcast_arrays, stack
 from .operands import broadcast, no_options, normal_axes, traced
-from .rearrange import broadcast_arrays, stack
 from .shapes import basic_item, broadcast_to, reshape
 
 

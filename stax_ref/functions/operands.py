@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..errors import AxisError, DtypeError, ShapeError, UnsupportedOperation, user_frame
 from ..graph import Literal, Operand, Value, literal
-from ..tracer import Trace, as_operand
+from ..tracer import Trace, Tracer, as_operand
 
 _WEAK_KIND = {dtypes.BOOL: bool, dtypes.I64: int, dtypes.F64: float}
 
@@ -125,3 +125,13 @@ def no_options(what: str, kwargs: dict[str, Any]) -> None:
                 user_frame()[0],
                 "the same without it",
             )
+
+
+def known_integers(given: Any, what: str) -> np.ndarray:
+    """Integers that must be known while tracing, because a shape depends on them."""
+    if isinstance(given, Tracer):
+        raise UnsupportedOperation(
+            f"{what} decide a shape and are traced", user_frame()[0], "numbers, or static_argnames"
+        )
+    numbers = np.asarray(given)
+    return numbers.astype(np.int64, casting="safe" if numbers.size else "unsafe")

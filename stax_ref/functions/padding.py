@@ -15,8 +15,8 @@ from ..errors import ShapeError, UnsupportedOperation, user_frame
 from ..graph import literal
 from ..tracer import Trace, Tracer
 from .elementwise import cast
-from .operands import traced
-from .rearrange import concatenate, known_integers
+from .joining import concatenate
+from .operands import known_integers, traced
 from .shapes import basic_item
 
 _INDEXED = ("edge", "reflect", "symmetric", "wrap")
