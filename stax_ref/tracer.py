@@ -318,7 +318,12 @@ class Tracer(Operators):
         return complex(self._content("complex()"))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self._content("round()"), digits)
+        """``round(x, digits)`` of one number stays an array; without digits it is a Python int."""
+        if digits is None or self.shape or self._known is not None:
+            return round(self._content("round()"), digits)
+        from .functions import arithmetic
+
+        return arithmetic.around(self._trace, self, digits)
 
     def __format__(self, spec: str) -> str:
         if not spec and self._known is None:

@@ -193,3 +193,9 @@ def test_clip_at_an_argument(dtype):
         for function in (jitted, f):
             with pytest.raises(OverflowError):
                 function(x, low, high)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_pythons_round_of_one_number_to_digits(dtype):
+    x = mixed(dtype, 9)
+    check_all([Case(lambda x, k=k: (round(x[k], 1), round(x[k], -1)), (x,)) for k in range(3)])
