@@ -69,7 +69,7 @@ _WRAPPED = {
 """Operations of 8- and 16-bit integers whose int32 value may need more bits."""
 
 HEADERS = (
-    *("stax_simd.h", "stax_unsigned.h", "stax_narrow.h", "stax_float16.h"),
+    *("stax_simd.h", "stax_unsigned.h", "stax_bytes.h", "stax_narrow.h", "stax_float16.h"),
     *("stax_division.h", "stax_integer.h", "stax_float.h", "stax_reductions.h"),
 )
 """In the order in which a source includes them; every source needs the first."""
@@ -133,7 +133,9 @@ def headers(op: str, dtype: np.dtype) -> set[str]:
     if dtype.kind == "u" and dtype.itemsize >= 4:
         found.add("stax_unsigned.h")
     if dtype.kind in "iu" and dtype.itemsize < 4:
-        found.add("stax_narrow.h")
+        found |= {"stax_bytes.h", "stax_narrow.h"}
+    if dtype == BOOL:
+        found.add("stax_bytes.h")
     if dtype == F16:
         found.add("stax_float16.h")
     if op in _DIVISIONS and dtype.kind != "f":

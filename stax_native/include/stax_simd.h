@@ -7,10 +7,10 @@ operation, rounded once; masks are 0 or -1 per lane, in vectors and in scalars. 
 compiler without gcc's builtins (STAX_PORTABLE) needs are written lane by lane with the same bits.
 STAX_EACH_32(M), STAX_EACH_64(M) and STAX_EACH_PAIR(M) expand M for every vector type of the level;
 the other headers of this folder use them, and a source includes only those it needs.
-Not here: 8- and 16-bit integers (stax_narrow.h), unsigned integers (stax_unsigned.h), float16
-(stax_float16.h), integer division (stax_division.h), operations beyond arithmetic (stax_integer.h,
-stax_float.h), reductions (stax_reductions.h), elementary functions (printed into each source),
-loops. */
+Not here: bool arrays (stax_bytes.h), 8- and 16-bit integers (stax_narrow.h), unsigned integers
+(stax_unsigned.h), float16 (stax_float16.h), integer division (stax_division.h), operations beyond
+arithmetic (stax_integer.h, stax_float.h), reductions (stax_reductions.h), elementary functions
+(printed into each source), loops. */
 
 typedef float f32;
 typedef double f64;
@@ -67,9 +67,6 @@ STAX_INLINE f32 fma_f32(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 STAX_INLINE f64 fma_f64(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 STAX_INLINE f32 sqrt_f32(f32 a) { return __builtin_sqrtf(a); }
 STAX_INLINE f64 sqrt_f64(f64 a) { return __builtin_sqrt(a); }
-STAX_INLINE i32 load_bool(const u8 *p) { return -(i32)(*p != 0); }
-STAX_INLINE void store_bool(u8 *p, i32 m) { *p = (u8)(m & 1); }
-STAX_INLINE i32 splat_bool(i32 m) { return m; }
 
 /* NumPy's float to integer on this machine: NaN and out of range give the smallest integer. The
    barrier keeps gcc from folding a conversion there and back into trunc, which differs for both. */
@@ -262,16 +259,6 @@ STAX_EXTREMES(f64, i64)
     }                                                                                             \
     STAX_INLINE void storen_##M##_##I(E *p, I v, i64 n) { scatter_##M##_##I(p, 1, v, n); }
 
-/* bool arrays: bytes in memory, masks of 32-bit lanes in registers */
-#define STAX_BOOLEANS(I, N)                                                                       \
-    typedef u8 boolx##N##_u __attribute__((vector_size(N), aligned(1), may_alias));               \
-    STAX_INLINE I splat_bool_##I(i32 m) { return splat_##I(m); }                                  \
-    STAX_INLINE I widen_bool_##I(boolx##N##_u x) { return (I)(__builtin_convertvector(x, I) != 0); } \
-    STAX_INLINE boolx##N##_u narrow_bool_##I(I m) {                                               \
-        return __builtin_convertvector(m & 1, boolx##N##_u);                                      \
-    }                                                                                             \
-    STAX_MEMORY(bool, u8, I, N, widen_bool_##I, narrow_bool_##I)
-
 /* one float type and one integer type of N lanes, complete ------------------------------------- */
 
 #define STAX_TYPES(F, I, U, FE, IE, UE, N)                                                        \
@@ -287,8 +274,7 @@ STAX_EXTREMES(f64, i64)
 #define STAX_LAST_F32(F, I, U, FE, IE, UE, N)                                                     \
     STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffff); }                                 \
     STAX_INLINE F absolute_##F(F a) { return abs_##F(a); }                                        \
-    STAX_EXTREMES(F, I)                                                                           \
-    STAX_BOOLEANS(I, N)
+    STAX_EXTREMES(F, I)
 
 #define STAX_LAST_F64(F, I, U, FE, IE, UE, N)                                                     \
     STAX_INLINE F abs_##F(F a) { return (F)((I)a & 0x7fffffffffffffffLL); }                       \
@@ -403,11 +389,13 @@ STAX_INLINE i32 low_i32_f64(f64 x) { return (i32)cast_i64_f64(x); }
 /* from 2^31 on a float32 is its 24-bit significand shifted left; what is shifted out is above */
 #define STAX_LOW_32(F, I, U, FE, IE, UE, N)                                                       \
     STAX_INLINE I low_##I##_##F(F x) {                                                            \
+        const I small = lt_##F(abs_##F(x), splat_##F(0x1p31f)), low = cast_##I##_##F(x);          \
+        if (all_##I(small)) return low;                                                           \
         const I bits = bits_##F(abs_##F(x)), shift = (bits >> 23) - 150;                          \
         const I in = (I)(shift >= 0) & (I)(shift < 32);                                           \
         const I value = (((bits & 0x7fffff) | 0x800000) << (shift & 31)) & in;                    \
         const I large = select_##I(lt_##F(x, splat_##F(0)), -value, value);                       \
-        return select_##I(lt_##F(abs_##F(x), splat_##F(0x1p31f)), cast_##I##_##F(x), large);      \
+        return select_##I(small, low, large);                                                     \
     }
 #define STAX_LOW_64(N)                                                                            \
     STAX_INLINE i32x##N low_i32x##N##_f64x##N(f64x##N x) {                                        \

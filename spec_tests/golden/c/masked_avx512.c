@@ -1,6 +1,7 @@
 // masked, kernels: 1; written by Stax
 #define STAX_LEVEL 2
 #include "stax_simd.h"
+#include "stax_bytes.h"
 
 /* kernel k0  (out)  from programs.py:70
      x: f32[30,33]

@@ -1,6 +1,7 @@
 // views, kernels: 1; written by Stax
 #define STAX_LEVEL 1
 #include "stax_simd.h"
+#include "stax_bytes.h"
 
 /* kernel k0  (b, out)  from programs.py:39, programs.py:40
      x: f32[2,3,4]
