@@ -18,7 +18,7 @@ from spec_tests.matrix.subjects import DTYPES, SUBJECTS
 from stax_ref import ops
 
 COMPILES = 4000
-PARTS = 8
+PARTS = 11
 
 
 @pytest.mark.parametrize("part", range(PARTS))
