@@ -271,8 +271,9 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
     """
     graph = climb.program.graph
     passed = copy.deepcopy(climb.case.args) if graph.written else climb.case.args
+    full = _full(climb)
     if any(eqn.op in SUMS and eqn.out.dtype == np.float16 for eqn in graph.eqns):
-        passed = _in_c_order(passed)
+        passed, full = _in_c_order(passed), _in_c_order(full)
     result = climb.case.function(*passed)
     try:
         leaves = tree.leaves_of(graph.structure, result)
@@ -281,7 +282,7 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
     except ValueError as error:
         yield ladder.Comparison("graph", "the call", "outputs", False, str(error))
         return
-    evaluated = run_graph(graph, _full(climb))
+    evaluated = run_graph(graph, full)
     allowed = _call_bounds(climb)
     for value, leaf, got, bound in zip(graph.outputs, leaves, evaluated, allowed, strict=True):
         kind = np.asarray(leaf)
@@ -294,7 +295,7 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
             yield dataclasses.replace(found, rung="graph", against="the call")
 
 
-def _in_c_order(args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _in_c_order(args: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments in one layout: NumPy rounds sums of float16 where the layout of its steps says."""
     return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
 
