@@ -201,25 +201,30 @@ def check(function: Callable[..., Any], *args: Any, label: str = "", **options: 
     check_all([Case(function, args, label, options)])
 
 
-def check_all(cases: Sequence[Case]) -> None:
+def check_all(cases: Sequence[Case], turn: int | None = None) -> None:
     """Climb with many programs, compiled together.
+
+    Args:
+        cases: the programs.
+        turn: take one vector level, this one in turn, instead of all: for tests of many dtypes,
+            whose every operation ``spec_tests.matrix`` sees on every dtype and level.
 
     Raises:
         AssertionError: lists every case that failed.
     """
-    failures = failures_of(cases)
+    failures = failures_of(cases, turn)
     text = "\n".join(f"{case}\n    {failure}" for case, failure in failures)
     assert not failures, f"{len(failures)} of {len(cases)} cases failed\n{text}"
 
 
-def failures_of(cases: Sequence[Case]) -> list[tuple[Case, str]]:
+def failures_of(cases: Sequence[Case], turn: int | None = None) -> list[tuple[Case, str]]:
     """The cases that fail, each with the first thing that went wrong."""
     climbs = [_Climb(case) for case in cases]
     COUNTS.cases += len(climbs)
     for climb in climbs:
         _guarded(climb, _interpret)
     for start in range(0, len(climbs), UNIT):
-        _run_unit([c for c in climbs[start : start + UNIT] if not c.failure])
+        _run_unit([c for c in climbs[start : start + UNIT] if not c.failure], turn)
     return [(climb.case, climb.failure) for climb in climbs if climb.failure]
 
 
@@ -313,10 +318,10 @@ def _call_bounds(climb: _Climb) -> Sequence[np.ndarray]:
 
 
 # native ------------------------------------------------------------------------------------------
-def _run_unit(unit: Sequence[_Climb]) -> None:
+def _run_unit(unit: Sequence[_Climb], turn: int | None) -> None:
     """Build the programs of one translation unit for every variant, then run each."""
     plans = [climb.program.plan for climb in unit]
-    for name, loaded in load_everywhere(plans).items():
+    for name, loaded in load_everywhere(plans, turn).items():
         for climb, program in zip(unit, loaded, strict=True):
             if climb.failure:
                 continue
@@ -330,9 +335,12 @@ def _run_unit(unit: Sequence[_Climb]) -> None:
                 _guarded(climb, functools.partial(_run_native, executable))
 
 
-def load_everywhere(plans: Sequence[Any]) -> dict[str, list[Any]]:
-    """``load_plans`` for every variant, the compilers of the variants side by side."""
+def load_everywhere(plans: Sequence[Any], turn: int | None = None) -> dict[str, list[Any]]:
+    """``load_plans`` for every variant (or one in turn), their compilers side by side."""
     backends = variants()
+    if turn is not None and backends:
+        name = list(backends)[turn % len(backends)]
+        backends = {name: backends[name]}
     with (
         environment(STAX_CACHE_DIR=cache_directory()),
         parallel_entries(),

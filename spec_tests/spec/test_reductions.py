@@ -69,7 +69,8 @@ def test_functions(dtype):
         [
             Case(along_all(function), (places(dtype, number),), name)
             for number, (name, function) in enumerate(FUNCTIONS.items())
-        ]
+        ],
+        DTYPES.index(dtype),
     )
 
 
@@ -88,7 +89,8 @@ def test_ufuncs(dtype):
             Case(reduced(ufunc), (places(dtype, number),), f"{name}.reduce")
             for number, (name, ufunc) in enumerate(UFUNCS.items())
             if dtype in on(ufunc, [dtype])
-        ]
+        ],
+        DTYPES.index(dtype),
     )
 
 
@@ -115,7 +117,7 @@ def test_masks_and_initial_values(dtype):
         where[0] = False
         cases += [Case(masked, (a, where)), Case(averaged, (a, where))]
         cases.append(Case(masked, (a, where[1:2]), "a mask that broadcasts"))
-    check_all(cases)
+    check_all(cases, DTYPES.index(dtype))
 
 
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d != F16], ids=str)
@@ -354,5 +356,5 @@ def test_logsumexp_of_special_values():
             Case(lambda a: (stax.logsumexp(a, axis=1), stax.logsumexp(a)), (x,)),
             Case(lambda a: stax.logsumexp(a, axis=0, keepdims=True), (ordinary(np.float32, 5, 9),)),
             Case(lambda a: stax.logsumexp(a, axis=1, b=a > 0), (ordinary(np.float32, 5, 9),)),
-        ]
+        ],
     )
