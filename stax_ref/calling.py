@@ -8,48 +8,16 @@ come from one node. Not here: the call itself (``calls``), other equations (``lo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
 from .calls import Call
-from .compose import Builder, Expression, filled, loading, loop_symbols, view
-from .errors import Where
+from .compose import Builder, filled, loading, loop_symbols, view
 from .graph import Eqn, Graph, Value, literal
-from .index import Symbol, c_strides, flatten
-from .node import Body, Buffer, View
-
-Shared = dict[tuple[object, ...], list[Eqn]]
-"""Equations by their call and operands: the results of one call."""
-
-
-class Lowering(Protocol):
-    """What an external call needs of the lowering that it is part of."""
-
-    graph: Graph
-    values: dict[str, Expression]
-    buffers: dict[str, Buffer]
-    calls: Shared
-
-    def materialise(self, name: str, wanted: str = "") -> None:
-        """Give a value a buffer."""
-
-    def new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
-        """A fresh buffer."""
-
-    def add_node(
-        self,
-        buffer: Buffer,
-        kind: str,
-        outer: Sequence[Symbol],
-        inner: Sequence[Symbol],
-        body: Body,
-        where: Where | None,
-        **extra: object,
-    ) -> None:
-        """Append a node."""
+from .index import c_strides, flatten
+from .lowering import Lowering, Shared
+from .node import Body, View
 
 
 def sharing(graph: Graph) -> Shared:

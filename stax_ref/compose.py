@@ -20,14 +20,11 @@ from .errors import Where
 from .graph import Eqn, Literal, Operand, Value, literal
 from .index import ZERO, Index, Symbol, c_strides, constant, digits, flatten, variable
 from .node import Access, Buffer, Instr
-from .ops import REDUCTIONS
+from .ops import FLAGGED, REDUCTIONS
 
 Indices = tuple[Index, ...]
 
 Emission = Callable[[], int]
-
-FLAGGED = frozenset({"floor_divide", "remainder", "fmod", "power"})
-"""Integer operations whose second operand can raise a flag; 1 never does."""
 
 UNROLL = 8
 """Reductions over at most this many elements become pointwise; the planned tree is the same."""

@@ -41,7 +41,7 @@ from .nest import (
     Store,
 )
 from .node import Access, Buffer, Node, run
-from .ops import apply, reduce_planned
+from .ops import FLAGGED, apply, reduce_planned
 from .plan import Extern, Plan
 
 
@@ -69,7 +69,7 @@ class Recording:
 
     def notice(self, op: str, args: Sequence[Any]) -> None:
         """Remember what integers cannot divide by, and powers they cannot have."""
-        if op not in ("floor_divide", "remainder", "fmod", "power"):
+        if op not in FLAGGED:
             return
         dtype = np.asarray(args[0]).dtype
         if dtype.kind == "f":

@@ -30,6 +30,7 @@ from .config import Config
 from .errors import Where
 from .graph import Eqn, Graph, Value
 from .index import Symbol, c_strides
+from .lowering import Known
 from .node import Access, Body, Buffer, Instr, Node, computed
 from .ops import OPS
 
@@ -95,7 +96,7 @@ class _Lowering:
         self.users: dict[str, int] = {}
         self.bounds: dict[str, Cost] = {}
         self.widest: dict[str, int] = {}
-        self.reductions: reducing.Known = {}
+        self.reductions: Known = {}
         self.calls = calling.sharing(graph)
         self._node_count = 0
         for eqn in graph.eqns:

@@ -252,6 +252,27 @@ REDUCTIONS: dict[str, Reduction] = {
     )
 }
 
+REDUCING = {
+    "sum": "sum",
+    "prod": "prod",
+    "max": "max",
+    "min": "min",
+    "any": "or",
+    "all": "and",
+    "logical_or.reduce": "or",
+    "logical_and.reduce": "and",
+    "logical_xor.reduce": "xor",
+    "bitwise_or.reduce": "or",
+    "bitwise_and.reduce": "and",
+    "bitwise_xor.reduce": "xor",
+    "fmax.reduce": "fmax",
+    "fmin.reduce": "fmin",
+}
+"""Equations of a graph that are one reduction, and its name in :data:`REDUCTIONS`."""
+
+FLAGGED = frozenset({"floor_divide", "remainder", "fmod", "power"})
+"""Operations whose integer form can raise a flag for its second operand; 1 never does."""
+
 
 def accumulator_dtype(op: str, dtype: np.dtype) -> np.dtype:
     """The dtype in which a reduction with a result of ``dtype`` accumulates.

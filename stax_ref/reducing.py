@@ -10,8 +10,6 @@ their names, which no variable of the user has. Not here: materialisation of oth
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,34 +26,13 @@ from .compose import (
     pointwise,
     unrolled,
 )
-from .config import Config
 from .dtypes import BOOL, I32, I64
 from .errors import Where
 from .graph import Eqn, Literal, Value, literal
-from .index import ZERO, Symbol, c_strides, flatten
-from .node import Access, Body, Buffer, Instr
-from .ops import REDUCTIONS, accumulator_dtype, planned_order
-
-Known = dict[tuple[object, ...], Value]
-"""Reductions computed so far, by kind, operand, axes and dtype."""
-
-_KINDS = {
-    "sum": "sum",
-    "prod": "prod",
-    "max": "max",
-    "min": "min",
-    "any": "or",
-    "all": "and",
-    "logical_or.reduce": "or",
-    "logical_and.reduce": "and",
-    "logical_xor.reduce": "xor",
-    "bitwise_or.reduce": "or",
-    "bitwise_and.reduce": "and",
-    "bitwise_xor.reduce": "xor",
-    "fmax.reduce": "fmax",
-    "fmin.reduce": "fmin",
-}
-"""Equations that are one reduction, and its name in ``ops.REDUCTIONS``."""
+from .index import ZERO, c_strides, flatten
+from .lowering import Lowering
+from .node import Access, Body, Instr
+from .ops import REDUCING, REDUCTIONS, accumulator_dtype, planned_order
 
 _ON_BOOLS = {"sum": "max", "or": "max", "fmax": "max", "prod": "min", "and": "min", "fmin": "min"}
 """The reduction of booleans that another one is."""
@@ -65,36 +42,13 @@ _AVERAGES = frozenset({"mean", "var", "std"})
 _EXTREMES = {"argmax": "max", "argmin": "min", "nanargmax": "fmax", "nanargmin": "fmin"}
 """Equations that give the place of an extreme, and the reduction that finds its value."""
 
-EQUATIONS = frozenset(_KINDS) | _AVERAGES | frozenset(_EXTREMES)
+EQUATIONS = frozenset(REDUCING) | _AVERAGES | frozenset(_EXTREMES)
 """Names of the equations that are lowered here."""
 
 
 def passes(op: str) -> int:
     """How often an equation of this name reads its operand."""
     return 2 if op in ("var", "std") or op in _EXTREMES else 1
-
-
-class Lowering(Protocol):
-    """What a reduction needs of the lowering in progress."""
-
-    config: Config
-    values: dict[str, Expression]
-    reductions: Known
-
-    def new_buffer(self, wanted: str, shape: Sequence[int], dtype: np.dtype) -> Buffer:
-        """A fresh buffer."""
-
-    def add_node(
-        self,
-        buffer: Buffer,
-        kind: str,
-        outer: Sequence[Symbol],
-        inner: Sequence[Symbol],
-        body: Body,
-        where: Where | None,
-        **extra: Any,
-    ) -> None:
-        """Append a node."""
 
 
 def reduction(lowering: Lowering, eqn: Eqn) -> None:
@@ -119,7 +73,7 @@ def reduction(lowering: Lowering, eqn: Eqn) -> None:
     elif eqn.op in ("var", "std"):
         _variance(lowering, eqn, source, axes, total)
     else:
-        _one(lowering, _KINDS[eqn.op], source, axes, total, where)
+        _one(lowering, REDUCING[eqn.op], source, axes, total, where)
     if total is not out:
         _finished(lowering, eqn, total, initial)
 
@@ -147,7 +101,7 @@ def _cast(lowering: Lowering, source: Value, dtype: np.dtype, where: Where | Non
 
 def _finished(lowering: Lowering, eqn: Eqn, total: Value, initial: Literal | None) -> None:
     """The last steps: join the initial value, round to the dtype of the result, refuse a zero."""
-    kind = REDUCTIONS[_kind(_KINDS[eqn.op], total.dtype)] if initial is not None else None
+    kind = REDUCTIONS[_kind(REDUCING[eqn.op], total.dtype)] if initial is not None else None
 
     def emit(builder: Builder, index: Indices) -> int:
         result = builder.value(total.name, index)

@@ -17,6 +17,7 @@ from stax_ref.dtypes import BOOL, F16, F32, F64, I32, SHORT
 from stax_ref.errors import Unsupported
 from stax_ref.graph import Literal
 from stax_ref.libm import SYMBOLS
+from stax_ref.ops import FLAGGED
 
 from .functions import float_literal
 
@@ -46,9 +47,8 @@ _CALLS = {
     *("copysign", "floor", "ceil", "trunc", "rint", "nextafter", "spacing"),
 }
 _PREDICATES = {"isnan", "isinf", "isfinite", "signbit"}
-_DIVISIONS = {"floor_divide", "remainder", "fmod"}
-_FLAGGED = {*_DIVISIONS, "power"}
-_LANEWISE = {"gcd", "lcm", "ldexp", *_FLAGGED, *SYMBOLS}
+_DIVISIONS = FLAGGED - {"power"}
+_LANEWISE = {"gcd", "lcm", "ldexp", *FLAGGED, *SYMBOLS}
 _INTEGER_OPS = {
     *("left_shift", "right_shift", "sign", "bitwise_count", "gcd", "lcm", "power"),
 }
@@ -267,7 +267,7 @@ def _arithmetic(op: str, words: list[str], dtype: np.dtype, lanes: int, active: 
         return f"{op}_{vtype}({', '.join(words)})"
     if op in _LANEWISE:
         arguments = [*words, *([active] if lanes > 1 else [])]
-        if op in _FLAGGED and dtype.kind != "f":
+        if op in FLAGGED and dtype.kind != "f":
             arguments.append("flags")
         if op in _DIVISIONS and _is_narrow(dtype):
             vtype = own_type(dtype, lanes)

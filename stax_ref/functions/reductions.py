@@ -18,7 +18,7 @@ import numpy as np
 from .. import dtypes
 from ..errors import DtypeError, ShapeError, UnsupportedOperation, user_frame
 from ..graph import Literal, Value, literal
-from ..ops import REDUCTIONS
+from ..ops import REDUCING, REDUCTIONS
 from ..tracer import Trace, Tracer, as_operand
 from .choices import where
 from .elementwise import cast
@@ -26,29 +26,11 @@ from .operands import carried, no_options, normal_axes, traced
 
 NO_VALUE = np._NoValue
 
-_IDENTITIES = {
-    "sum": "sum",
-    "prod": "prod",
-    "max": "max",
-    "min": "min",
-    "any": "or",
-    "all": "and",
-    "logical_or.reduce": "or",
-    "logical_and.reduce": "and",
-    "logical_xor.reduce": "xor",
-    "bitwise_or.reduce": "or",
-    "bitwise_and.reduce": "and",
-    "bitwise_xor.reduce": "xor",
-    "fmax.reduce": "fmax",
-    "fmin.reduce": "fmin",
-}
-"""Equations of one reduction, and the reduction whose identity fills what a mask leaves out."""
-
 _UFUNCS = {"max": "maximum", "min": "minimum", "fmax.reduce": "fmax", "fmin.reduce": "fmin"}
 """Reductions of nothing that NumPy refuses, and the ufunc it names."""
 
 OF_UFUNC = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"} | {
-    name.removesuffix(".reduce"): name for name in _IDENTITIES if name.endswith(".reduce")
+    name.removesuffix(".reduce"): name for name in REDUCING if name.endswith(".reduce")
 }
 """The equation of ``ufunc.reduce`` by the ufunc's name."""
 
@@ -91,7 +73,7 @@ def reduce(
     first = _initial(initial, target, what)
     ufunc = op not in _AVERAGES
     axes = reduced_axes(axis, len(value.shape)) if ufunc else normal_axes(axis, len(value.shape))
-    if mask is not True and mask is not np.True_:
+    if not everything(mask):
         if first is None and (op in _UFUNCS or initial is None):
             raise ShapeError(
                 f"reduction operation {_ufunc(op)!r} does not have an identity, "
@@ -115,6 +97,11 @@ def reduce(
     if first is not None:
         packed["initial"] = first
     return recording.record(op, (value,), shape, target, **packed, **params)
+
+
+def everything(mask: Any) -> bool:
+    """No mask at all: ``where=`` left out, or True."""
+    return mask is True or mask is np.True_ or mask is NO_VALUE
 
 
 def is_set(flag: Any) -> bool:
@@ -223,7 +210,7 @@ def _masked(recording: Trace, op: str, value: Value, target: np.dtype, mask: Any
     operand = Tracer(recording, value)
     if value.dtype != target:
         operand = cast(recording, operand, target)
-    neutral = REDUCTIONS[_IDENTITIES[op]].identity(target)
+    neutral = REDUCTIONS[REDUCING[op]].identity(target)
     return where(
         recording, np.bool_(chosen) if isinstance(chosen, bool) else chosen, operand, neutral
     )._value
@@ -273,8 +260,7 @@ def _arithmetic(op: str) -> Callable[..., Tracer]:
         where: Any = True,
     ) -> Tracer:
         no_options(f"np.{op}", {"out": out})
-        mask = True if where is NO_VALUE else where
-        return reduce(recording, op, a, axis, dtype, keepdims, initial, mask)
+        return reduce(recording, op, a, axis, dtype, keepdims, initial, where)
 
     return handler
 
@@ -290,8 +276,7 @@ def _extreme(op: str) -> Callable[..., Tracer]:
         where: Any = True,
     ) -> Tracer:
         no_options(f"np.{op}", {"out": out})
-        mask = True if where is NO_VALUE else where
-        return reduce(recording, op, a, axis, None, keepdims, initial, mask)
+        return reduce(recording, op, a, axis, None, keepdims, initial, where)
 
     return handler
 
@@ -307,8 +292,7 @@ def _truth(op: str) -> Callable[..., Tracer]:
         where: Any = True,
     ) -> Tracer:
         no_options(f"np.{op}", {"out": out})
-        mask = True if where is NO_VALUE else where
-        return reduce(recording, op, a, axis, None, keepdims, NO_VALUE, mask)
+        return reduce(recording, op, a, axis, None, keepdims, NO_VALUE, where)
 
     return handler
 

@@ -21,7 +21,7 @@ from .choices import where
 from .elementwise import cast, pointwise
 from .operands import no_options, normal_axes, traced
 from .reductions import METHODS_OF_FAMILY as PLAIN
-from .reductions import NO_VALUE, is_set, mask_operand, reduce
+from .reductions import NO_VALUE, everything, is_set, mask_operand, reduce
 from .shapes import broadcast_to, permute, reshape
 
 
@@ -37,7 +37,7 @@ def mean(
 ) -> Tracer:
     """``np.mean``: the sum over the number of elements that the mask leaves."""
     no_options("np.mean", {"out": out})
-    if _everything(where):
+    if everything(where):
         return reduce(recording, "mean", a, axis, dtype, keepdims)
     value = Tracer(recording, traced(recording, a, "np.mean"))
     target = _float(value.dtype, dtype)
@@ -89,7 +89,7 @@ def _spread(op: str) -> Callable[..., Tracer]:
     ) -> Tracer:
         no_options(f"np.{op}", {"out": out})
         ddof = _delta(ddof, correction)
-        if _everything(where) and not _given(mean):
+        if everything(where) and not _given(mean):
             return reduce(recording, op, a, axis, dtype, keepdims, ddof=ddof)
         variance = _variance(recording, a, axis, dtype, ddof, keepdims, where, mean)
         return pointwise(recording, np.sqrt, (variance,)) if op == "std" else variance
@@ -103,11 +103,6 @@ var, std = _spread("var"), _spread("std")
 # helpers ------------------------------------------------------------------------------------------
 def _given(option: Any) -> bool:
     return option is not None and option is not NO_VALUE
-
-
-def _everything(mask: Any) -> bool:
-    """No mask at all."""
-    return mask is True or mask is np.True_ or mask is NO_VALUE
 
 
 def _float(have: np.dtype, asked: Any) -> np.dtype:
@@ -140,7 +135,7 @@ def _delta(ddof: Any, correction: Any) -> Any:
 
 def _count(recording: Trace, value: Tracer, axis: Any, keepdims: Any, mask: Any) -> Any:
     """How many elements a mask leaves: a number, or int64 counts."""
-    if _everything(mask):
+    if everything(mask):
         return np.int64(_extent(value.shape, axis))
     chosen = mask_operand(recording, mask, value.shape, "where=")
     if isinstance(chosen, bool):
@@ -196,8 +191,7 @@ def _nan_extreme(op: str) -> Callable[..., Tracer]:
         where: Any = True,
     ) -> Tracer:
         no_options(f"np.nan{op}", {"out": out})
-        mask = True if _everything(where) else where
-        return reduce(recording, f"f{op}.reduce", a, axis, None, keepdims, initial, mask)
+        return reduce(recording, f"f{op}.reduce", a, axis, None, keepdims, initial, where)
 
     return handler
 
@@ -217,11 +211,10 @@ def nanmean(
     value, nan = _without_nan(recording, a, 0, "np.nanmean")
     if nan is None:
         return mean(recording, value, axis, dtype, None, keepdims, where=where)
-    mask = True if _everything(where) else where
     asked = _float(value.dtype, dtype)
-    total = reduce(recording, "sum", value, axis, asked, keepdims, mask=mask)
+    total = reduce(recording, "sum", value, axis, asked, keepdims, mask=where)
     present = pointwise(recording, np.logical_not, (nan,))
-    count = reduce(recording, "sum", present, axis, np.intp, keepdims, mask=mask)
+    count = reduce(recording, "sum", present, axis, np.intp, keepdims, mask=where)
     return _over_count(recording, total, count)
 
 
@@ -264,19 +257,18 @@ def _nan_variance(
     mean: Any,
 ) -> Tracer:
     """NaN also where there are no degrees of freedom left, as NumPy puts it."""
-    mask = True if _everything(where_) else where_
     asked = _float(value.dtype, dtype)
     present = pointwise(recording, np.logical_not, (nan,))
     middle = mean
     if not _given(mean):
-        count = reduce(recording, "sum", present, axis, np.intp, True, mask=mask)
-        total = reduce(recording, "sum", value, axis, asked, True, mask=mask)
+        count = reduce(recording, "sum", present, axis, np.intp, True, mask=where_)
+        total = reduce(recording, "sum", value, axis, asked, True, mask=where_)
         middle = _over_count(recording, total, count)
     away = cast(recording, pointwise(recording, np.subtract, (value, middle)), value.dtype)
     away = where(recording, nan, value.dtype.type(0), away)
     square = pointwise(recording, np.multiply, (away, away))
-    total = reduce(recording, "sum", square, axis, asked, keepdims, mask=mask)
-    count = reduce(recording, "sum", present, axis, np.intp, keepdims, mask=mask)
+    total = reduce(recording, "sum", square, axis, asked, keepdims, mask=where_)
+    count = reduce(recording, "sum", present, axis, np.intp, keepdims, mask=where_)
     degrees = pointwise(recording, np.subtract, (count, ddof))
     variance = _over_count(recording, total, degrees)
     bad = pointwise(recording, np.less_equal, (degrees, 0))
