@@ -17,6 +17,7 @@ import numpy as np
 
 from .capture import key_of
 from .errors import DtypeError, ShapeError
+from .statics import Static
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +26,6 @@ class Slot:
 
     number: int
     weak: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Static:
-    """An argument known while tracing; equal to another when no call can tell them apart."""
-
-    key: Any
-    value: Any = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,10 @@ Part = Slot | Static | Several
 
 
 def static(value: Any) -> Static:
-    """An argument known while tracing, with the key it is compared by."""
+    """An argument known while tracing; equal to another when no call can tell them apart.
+
+    Unlike one of ``statics.static``, an array is known by its elements.
+    """
     if isinstance(value, np.ndarray):
         return Static(("array", value.shape, value.dtype.str, value.tobytes()), value)
     if isinstance(value, (np.dtype, type)):

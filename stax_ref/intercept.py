@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .made import Made, made, tracers
+from .nested import entries
 from .tracer import Trace, Tracer
 
 MAKERS = (
@@ -96,7 +97,7 @@ def _maker(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         if any(_is_unknown(thing) for thing in (*args, *kwargs.values())):
             from .functions import creation
 
-            return creation.made_of_traced(recording, name, original, args, kwargs)
+            return creation.made_of_traced(recording, name, args, kwargs)
         return made(recording, original(*args, **kwargs))
 
     return maker
@@ -123,6 +124,4 @@ def _converter(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_unknown(thing: Any) -> bool:
     """A traced array, or a list or tuple that holds one."""
-    if isinstance(thing, (list, tuple)):
-        return any(_is_unknown(entry) for entry in thing)
-    return isinstance(thing, Tracer) and thing._known is None
+    return any(isinstance(entry, Tracer) and entry._known is None for entry in entries(thing))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .nested import entries, mapped
 from .tracer import Trace, Tracer
 
 
@@ -45,62 +46,54 @@ class Made(np.ndarray):
         return shown(namespace.call_function(recording, func, tracers(args), tracers(kwargs)))
 
 
-def made(recording: Trace, array: Any) -> Any:
+def made(recording: Trace, thing: Any) -> Any:
     """Arrays that NumPy made, as arrays of this trace; anything else as it is."""
-    if type(array) is np.ndarray and dtypes.is_supported(array.dtype):
-        found = array.view(Made)
-        found._tracer = Tracer(recording, None, array)
-        return found
-    if isinstance(array, tuple):
-        return tuple(made(recording, entry) for entry in array)
-    return array
+
+    def of_trace(array: Any) -> Any:
+        if type(array) is not np.ndarray or not dtypes.is_supported(array.dtype):
+            return array
+        return _seen_as(array, Tracer(recording, None, array))
+
+    return mapped(of_trace, thing)
+
+
+def _seen_as(array: np.ndarray, tracer: Tracer) -> Made:
+    """The memory of an array as a ``Made`` one."""
+    found = array.view(Made)
+    found._tracer = tracer
+    return found
 
 
 def tracers(thing: Any) -> Any:
     """Arguments with the tracers of ``Made`` arrays in their places."""
-    if isinstance(thing, Made):
-        return plain(thing) if thing._tracer is None else thing._tracer
-    if type(thing) in (tuple, list):
-        return type(thing)(tracers(entry) for entry in thing)
-    if type(thing) is dict:
-        return {key: tracers(entry) for key, entry in thing.items()}
-    return thing
+
+    def tracer_of(entry: Any) -> Any:
+        if not isinstance(entry, Made):
+            return entry
+        return plain(entry) if entry._tracer is None else entry._tracer
+
+    return mapped(tracer_of, thing)
 
 
 def shown(result: Any) -> Any:
     """A result with what is known in it as ``Made`` arrays: whoever asked had one in hand."""
-    if isinstance(result, Tracer):
-        known = result._known
-        if known is None:
-            return result
-        found = known.view(Made)
-        found._tracer = result
-        return found
-    if type(result) in (tuple, list):
-        return type(result)(shown(entry) for entry in result)
-    return result
+
+    def known_as_made(entry: Any) -> Any:
+        known = entry._known if isinstance(entry, Tracer) else None
+        return entry if known is None else _seen_as(known, entry)
+
+    return mapped(known_as_made, result)
 
 
 def plain(thing: Any) -> Any:
     """Arguments with ``Made`` arrays as NumPy's own."""
-    if isinstance(thing, Made):
-        return thing.view(np.ndarray)
-    if type(thing) in (tuple, list):
-        return type(thing)(plain(entry) for entry in thing)
-    if type(thing) is dict:
-        return {key: plain(entry) for key, entry in thing.items()}
-    return thing
+    return mapped(lambda e: e.view(np.ndarray) if isinstance(e, Made) else e, thing)
 
 
 def _recording(thing: Any) -> Trace | None:
     """The trace that an argument belongs to."""
-    if isinstance(thing, Tracer):
-        return thing._trace
-    if isinstance(thing, Made):
-        return None if thing._tracer is None else thing._tracer._trace
-    if isinstance(thing, (tuple, list)):
-        return next((found for entry in thing if (found := _recording(entry))), None)
-    return None
+    found = (e._tracer if isinstance(e, Made) else e for e in entries(thing))
+    return next((e._trace for e in found if isinstance(e, Tracer)), None)
 
 
 def _routed(name: str) -> Callable[..., Any]:

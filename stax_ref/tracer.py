@@ -29,6 +29,7 @@ from .errors import (
 )
 from .graph import Eqn, Input, Operand, Params, Value, literal
 from .index import c_strides
+from .nested import entries
 from .operators import Operators
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
@@ -438,7 +439,7 @@ def as_operand(recording: Trace, thing: Any) -> Operand | None:
     if isinstance(thing, np.generic):
         return literal(thing, thing.dtype)
     if isinstance(thing, (list, tuple)):
-        if _holds_tracer(thing):
+        if any(isinstance(entry, Tracer) for entry in entries(thing)):
             from .functions import joining
 
             return joining.stack(recording, thing)._value
@@ -446,10 +447,3 @@ def as_operand(recording: Trace, thing: Any) -> Operand | None:
     if isinstance(thing, np.ndarray):
         return recording.captured(thing, user_frame()[0])._value
     return None
-
-
-def _holds_tracer(values: Sequence[Any]) -> bool:
-    """True for a list or tuple with a traced array somewhere in it."""
-    return any(
-        _holds_tracer(v) if isinstance(v, (list, tuple)) else isinstance(v, Tracer) for v in values
-    )

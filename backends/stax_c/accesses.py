@@ -7,6 +7,8 @@ Inactive lanes are never read from memory. Not here: loops (``loops``), operatio
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,14 +86,22 @@ def _irregular(p: Printer, name: str, flat: Index, dtype: np.dtype) -> str:
     assert p.lanes is not None
     count = p.lanes.count
     place = f"lane_{len(p.lines)}"
-    symbol = p.lanes.symbol.name
     ctype = memory_type(dtype)
     p.line(f"{ctype} {place}[{count}];")
     p.line(f"for (i64 l = 0; l < {count}; l++) {place}[l] = 1;")
-    with p.block(f"for (i64 l = 0; l < {p.lanes.active or count}; l++)"):
-        p.line(f"const i64 lane_{symbol} = {symbol} + l;")
+    with _each_lane(p, p.lanes.active):
         p.line(f"{place}[l] = {name}[{lane_text(p, flat)}];")
     return f"load_{own_type(dtype, count)}({place})"
+
+
+@contextmanager
+def _each_lane(p: Printer, active: str = "") -> Iterator[None]:
+    """Lines for lane ``l``, with its own value of the loop variable; all lanes, or the active."""
+    assert p.lanes is not None
+    symbol = p.lanes.symbol.name
+    with p.block(f"for (i64 l = 0; l < {active or p.lanes.count}; l++)"):
+        p.line(f"const i64 lane_{symbol} = {symbol} + l;")
+        yield
 
 
 def lane_text(p: Printer, flat: Index) -> str:
@@ -115,7 +125,7 @@ def _guarded(p: Printer, access: Access, dtype: np.dtype, guard: Operand) -> tup
         return _branched(p, access, dtype, guard)
     assert p.lanes is not None
     name, flat = _address(p, access)
-    count, symbol = p.lanes.count, p.lanes.symbol.name
+    count = p.lanes.count
     vtype, kind = register_type(dtype, count), own_type(dtype, count)
     place, vector = f"lane_{len(p.lines)}", f"v_{len(p.lines)}"
     mtype = register_type(BOOL, count)
@@ -126,8 +136,7 @@ def _guarded(p: Printer, access: Access, dtype: np.dtype, guard: Operand) -> tup
         p.line(f"{head} {vector} = load_{kind}({name} + {parenthesised(flat.text('/'))});")
     with p.block("else" if whole else ""):
         p.line(f"{memory_type(dtype)} {place}[{count}] = {{0}};")
-        with p.block(f"for (i64 l = 0; l < {p.lanes.active or count}; l++)"):
-            p.line(f"const i64 lane_{symbol} = {symbol} + l;")
+        with _each_lane(p, p.lanes.active):
             p.line(f"if ({guard.text}[l]) {place}[l] = {name}[{lane_text(p, flat)}];")
         p.line(f"{vector} = load_{kind}({place});")
     return vector, count
@@ -158,10 +167,9 @@ def index(p: Printer, index: Index, dtype: np.dtype) -> tuple[str, int]:
     vtype = register_type(dtype, count)
     if stride is not None:
         return f"iota_{vtype}({index.text('/')}, {stride})", count
-    place, symbol = f"lane_{len(p.lines)}", p.lanes.symbol.name
+    place = f"lane_{len(p.lines)}"
     p.line(f"{memory_type(dtype)} {place}[{count}];")
-    with p.block(f"for (i64 l = 0; l < {count}; l++)"):
-        p.line(f"const i64 lane_{symbol} = {symbol} + l;")
+    with _each_lane(p):
         p.line(f"{place}[l] = {lane_text(p, index)};")
     return f"load_{vtype}({place})", count
 

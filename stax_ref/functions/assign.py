@@ -8,6 +8,7 @@ everything is known. Not here: what a view shares with what (``cells``).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ from .choices import where
 from .externs import Arguments, record
 from .indexing import is_basic
 from .known import Traced, known_of
-from .operands import convert, describe, normal_axes
+from .operands import broadcasts_to, convert, demand_cast, describe, normal_axes
 from .shapes import basic_item, reshape
 from .standins import Returned
 
@@ -78,10 +79,8 @@ def _filling(target: Tracer, value: Any) -> Value:
     else:
         operand = convert(recording, value, operand, target.dtype)
     shape = operand.shape if isinstance(operand, Value) else ()
-    kept = shape
-    while len(kept) > target.ndim and kept[0] == 1:  # NumPy drops leading ones here
-        kept = kept[1:]
-    if not _fits(kept, target.shape):
+    kept = _without_ones(shape, target.ndim)
+    if not broadcasts_to(kept, target.shape):
         raise ShapeError(
             f"could not broadcast input array from shape {shape} into shape {target.shape}",
             user_frame()[0],
@@ -94,18 +93,18 @@ def _filling(target: Tracer, value: Any) -> Value:
     return recording.record("broadcast_to", (operand,), target.shape, target.dtype)._value
 
 
+def _without_ones(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """A shape of at most ``ndim`` axes, if leading ones are all there is to drop (as in NumPy)."""
+    while len(shape) > ndim and shape[0] == 1:
+        shape = shape[1:]
+    return shape
+
+
 def _cast_constant(number: Any, dtype: np.dtype) -> Any:
     """A constant as assignment casts it, with NumPy's own refusals."""
     one = np.empty(1, dtype)
     one[0] = number
     return one[0]
-
-
-def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(shape, target) == target
-    except ValueError:
-        return False
 
 
 def _masked(x: Tracer, mask: Any, value: Any) -> None:
@@ -120,10 +119,7 @@ def _masked(x: Tracer, mask: Any, value: Any) -> None:
             "a mask of the array's leading axes",
         )
     rest = x.ndim - len(shape)
-    given = np.shape(value) if not isinstance(value, Tracer) else value.shape
-    while len(given) > rest and given[0] == 1:
-        given = given[1:]
-    if len(given) > rest:
+    if len(_without_ones(_type_of(value)[1], rest)) > rest:
         raise ValueDependent(
             "how many values x[mask] = values needs depends on the mask",
             user_frame()[0],
@@ -131,14 +127,8 @@ def _masked(x: Tracer, mask: Any, value: Any) -> None:
         )
     assert isinstance(operand, Value)
     wide = reshape(recording, Tracer(recording, operand), (*shape, *(1,) * rest))
-    filling = _filling(Tracer(recording, x._value), _without_ones(recording, value, given))
+    filling = _filling(Tracer(recording, x._value), value)
     write(x, where(recording, wide, Tracer(recording, filling), Tracer(recording, x._value))._value)
-
-
-def _without_ones(recording: Trace, value: Any, shape: tuple[int, ...]) -> Any:
-    if isinstance(value, Tracer):
-        return value if value.shape == shape else reshape(recording, value, shape)
-    return value if np.shape(value) == shape else np.reshape(value, shape)
 
 
 # arrays of indices --------------------------------------------------------------------------------
@@ -220,21 +210,19 @@ def ufunc_at(recording: Trace, ufunc: Any, a: Any, indices: Any, *operands: Any)
     if _written_as_known(a, ufunc.at, indices, *operands):
         return
     given = indices if isinstance(indices, tuple) else (indices,)
-    function = _AT.setdefault(ufunc, _at(ufunc))
-    _write_call(a, f"{ufunc.__name__}.at", function, given, *(operands or (None,)))
+    _write_call(a, f"{ufunc.__name__}.at", _at(ufunc), given, *(operands or (None,)))
 
 
+@functools.cache
 def _at(ufunc: Any) -> Callable[..., Any]:
+    """The call of one ufunc; the same each time, so that equal calls compare equal."""
+
     def function(whole: Any, value: Any, key: Key, *arrays: Any) -> Any:
         copy = np.array(whole, order="C")
         ufunc.at(copy, key.filled(arrays), *(() if value is None else (value,)))
         return copy
 
     return function
-
-
-_AT: dict[Any, Callable[..., Any]] = {}
-"""One function per ufunc, so that equal calls compare equal."""
 
 
 # operators and ``out`` ----------------------------------------------------------------------------
@@ -299,13 +287,8 @@ def copyto(
         store(dst, src, casting, "np.copyto")
     dtype, _ = _type_of(src)
     weak = type(src) in (bool, int, float)
-    if not weak and not np.can_cast(dtype, dst.dtype, casting):  # type: ignore[arg-type]  # ditto
-        raise DtypeError(
-            f"Cannot cast array data from {dtype!r} to {dst.dtype!r} according to the rule "
-            f"{casting!r}",
-            user_frame()[0],
-            ".astype",
-        )
+    if not weak:
+        demand_cast(dtype, dst.dtype, casting, ".astype")
     if where is True:
         setitem(dst, Ellipsis, src)
         return

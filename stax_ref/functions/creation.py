@@ -48,9 +48,7 @@ def full_like(
     return recording.record("broadcast_to", (constant,), value.shape, target)
 
 
-def made_of_traced(
-    recording: Trace, name: str, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
-) -> Any:
+def made_of_traced(recording: Trace, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A creation function with a traced argument: fill values and ends may be, extents not."""
     makers: dict[str, Callable[..., Any]] = {"full": full, "linspace": linspace}
     handler = makers.get(name)

@@ -17,7 +17,7 @@ from ..errors import DtypeError, UnsupportedOperation, user_frame
 from ..graph import Literal, Operand, Value
 from ..tracer import Trace, Tracer, as_operand
 from . import comparisons
-from .operands import broadcast, carried, convert, describe, no_options
+from .operands import broadcast, carried, convert, demand_cast, describe, no_options
 
 _PYTHON_ARITHMETIC = frozenset(
     {
@@ -152,13 +152,7 @@ def cast(recording: Trace, x: Any, dtype: Any, **kwargs: Any) -> Tracer:
     operand = as_operand(recording, x)
     if not isinstance(operand, Value):
         raise DtypeError("astype of a constant", user_frame()[0], "the constant in that dtype")
-    if not np.can_cast(operand.dtype, target, casting):
-        raise DtypeError(
-            f"Cannot cast array data from {operand.dtype!r} to {target!r} "
-            f"according to the rule {casting!r}",
-            user_frame()[0],
-            "casting='unsafe', the default of astype",
-        )
+    demand_cast(operand.dtype, target, casting, "casting='unsafe', the default of astype")
     if operand.dtype == target and not operand.weak:
         return Tracer(recording, operand)
     return recording.record("cast", (operand,), operand.shape, target)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..nested import mapped
 from ..tracer import Trace, Tracer
 
 
@@ -25,16 +26,16 @@ def known_of(thing: Any) -> Any:
     Raises:
         Traced: one of them is traced.
     """
-    if isinstance(thing, Tracer):
-        known = thing._known
+
+    def content(entry: Any) -> Any:
+        if not isinstance(entry, Tracer):
+            return entry
+        known = entry._known
         if known is None:
             raise Traced
         return known
-    if type(thing) in (tuple, list):
-        return type(thing)(known_of(entry) for entry in thing)
-    if type(thing) is dict:
-        return {key: known_of(entry) for key, entry in thing.items()}
-    return thing
+
+    return mapped(content, thing)
 
 
 def evaluated(recording: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -48,9 +49,9 @@ def evaluated(recording: Trace, function: Callable[..., Any], args: Any, kwargs:
 
 def as_known(recording: Trace, result: Any) -> Any:
     """NumPy's result with its arrays as known ones; scalars stay NumPy's."""
-    if isinstance(result, np.ndarray):
-        carried = dtypes.is_supported(result.dtype) and type(result) is np.ndarray
-        return Tracer(recording, None, result) if carried else result
-    if type(result) in (tuple, list):
-        return type(result)(as_known(recording, entry) for entry in result)
-    return result
+
+    def known(entry: Any) -> Any:
+        carried = type(entry) is np.ndarray and dtypes.is_supported(entry.dtype)
+        return Tracer(recording, None, entry) if carried else entry
+
+    return mapped(known, result)

@@ -48,7 +48,7 @@ from .refused import refusal
 from .shapes import bit_view, broadcast_to, expand_dims, permute, ravel, reshape, squeeze, swapaxes
 from .ufuncs import NATIVE, UFUNCS
 
-__all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "getitem", "permute", "power"]
+__all__ = ["FUNCTIONS", "METHODS", "call_function", "call_ufunc", "item", "power"]
 
 
 METHODS_OF_UFUNCS: dict[str, Callable[..., Any]] = {

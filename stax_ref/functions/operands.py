@@ -112,6 +112,28 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
+def broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """True when an array of this shape can be stretched to the target."""
+    try:
+        return np.broadcast_shapes(shape, target) == target
+    except ValueError:
+        return False
+
+
+def demand_cast(have: np.dtype, want: np.dtype, rule: str, instead: str) -> None:
+    """Refuse a cast that one of NumPy's casting rules does not allow.
+
+    Raises:
+        DtypeError: in NumPy's words.
+    """
+    if not np.can_cast(have, want, rule):  # type: ignore[arg-type]  # a rule's name
+        raise DtypeError(
+            f"Cannot cast array data from {have!r} to {want!r} according to the rule {rule!r}",
+            user_frame()[0],
+            instead,
+        )
+
+
 def no_options(what: str, kwargs: dict[str, Any]) -> None:
     """Refuse every option of a NumPy function that was given a value."""
     for option, given in kwargs.items():

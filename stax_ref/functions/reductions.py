@@ -22,7 +22,7 @@ from ..ops import REDUCING, REDUCTIONS
 from ..tracer import Trace, Tracer, as_operand
 from .choices import where
 from .elementwise import cast
-from .operands import carried, no_options, normal_axes, traced
+from .operands import broadcasts_to, carried, demand_cast, no_options, normal_axes, traced
 
 NO_VALUE = np._NoValue
 
@@ -184,18 +184,8 @@ def mask_operand(recording: Trace, mask: Any, shape: tuple[int, ...], what: str)
     operand = as_operand(recording, mask)
     if not isinstance(operand, Value):
         raise DtypeError(f"{what}: where={mask!r}", user_frame()[0], "an array of booleans")
-    if operand.dtype != dtypes.BOOL:
-        raise DtypeError(
-            f"Cannot cast array data from {operand.dtype!r} to dtype('bool') "
-            "according to the rule 'safe'",
-            user_frame()[0],
-            "where=(mask != 0)",
-        )
-    try:
-        fits = np.broadcast_shapes(operand.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
+    demand_cast(operand.dtype, dtypes.BOOL, "safe", "where=(mask != 0)")
+    if not broadcasts_to(operand.shape, shape):
         raise ShapeError(
             f"{what}: where= of shape {operand.shape} does not broadcast to {shape}",
             user_frame()[0],

@@ -19,7 +19,7 @@ from ..errors import (
     user_frame,
 )
 from ..tracer import Trace, Tracer
-from .operands import carried, no_options, normal_axes, traced
+from .operands import broadcasts_to, carried, no_options, normal_axes, traced
 
 
 def reshape(recording: Trace, a: Any, *shape: Any, **kwargs: Any) -> Tracer:
@@ -109,11 +109,7 @@ def broadcast_to(recording: Trace, array: Any, shape: Any, **kwargs: Any) -> Tra
     no_options("broadcast_to", kwargs)
     value = traced(recording, array, "broadcast_to")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    try:
-        fits = np.broadcast_shapes(value.shape, wanted) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(value.shape, wanted):
         raise ShapeError(
             f"shape {value.shape} cannot be broadcast to {wanted}",
             user_frame()[0],
