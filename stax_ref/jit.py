@@ -25,6 +25,7 @@ from .compile import compile_graph
 from .config import Config
 from .errors import ConfigError, FailedCall, TraceError
 from .graph import Graph
+from .made import tracers
 from .plan import Plan
 from .staged import Executable, Staged, Traced, build, raise_as_numpy
 from .trace import trace
@@ -127,7 +128,7 @@ class Jitted:
             result = entry.call(*leaves)
             if result is not _NO_PROGRAM:
                 return result if entry.finish is None else entry.finish(result)
-        call = self._bound(args, kwargs)
+        call = self._bound(tracers(args), tracers(kwargs))
         if any(isinstance(leaf, Tracer) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # inside another trace: part of it
         executable, guards = self._entry(call)

@@ -330,6 +330,18 @@ def test_numpy_is_whole_again_after_a_trace():
     assert np.array is array
 
 
+@pytest.mark.parametrize("backend", ["ref", "c"])
+def test_arrays_made_inside_go_to_other_jitted_functions(backend):
+    inner = stax.jit(lambda a: a * 2 + 1, backend=backend)
+
+    def outer(x):
+        assert isinstance(inner(np.zeros(3)), np.ndarray)
+        return x[:3] * inner(np.arange(3.0)) + inner(np.zeros(3))
+
+    x = ordinary(np.float64, 5)
+    close(stax.jit(outer, backend=backend)(x), outer(x))
+
+
 def test_the_plan_shows_the_write():
     plan = stax.jit(part, backend="ref").lower(ordinary(F32, 15)).plan
     assert plan.written == (0,)
