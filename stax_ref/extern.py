@@ -15,6 +15,7 @@ import numpy as np
 
 from .errors import ConfigError, DtypeError
 from .made import tracers
+from .nested import entries
 from .tracer import Tracer
 
 
@@ -89,12 +90,7 @@ class Extern:
 
 def traced_in(thing: Any) -> Tracer | None:
     """A traced array in nested tuples, lists and dicts; None when there is none."""
-    if isinstance(thing, Tracer):
-        return thing
-    entries = thing.values() if isinstance(thing, dict) else thing
-    if isinstance(thing, (tuple, list, dict)):
-        return next((found for entry in entries if (found := traced_in(entry)) is not None), None)
-    return None
+    return next((entry for entry in entries(thing) if isinstance(entry, Tracer)), None)
 
 
 def _typed(value: Any) -> Any:

@@ -94,7 +94,7 @@ def _maker(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
             return original(*args, **kwargs)
         recording = _tracing.recordings[-1]
         args, kwargs = tracers(args), tracers(kwargs)
-        if any(_is_unknown(thing) for thing in (*args, *kwargs.values())):
+        if _is_unknown((args, kwargs)):
             from .functions import creation
 
             return creation.made_of_traced(recording, name, args, kwargs)

@@ -30,7 +30,7 @@ class Made(np.ndarray):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from .functions import namespace
 
-        recording = _recording((inputs, tuple(kwargs.values())))
+        recording = _recording((inputs, kwargs))
         if recording is None:
             return getattr(ufunc, method)(*plain(inputs), **plain(kwargs))
         return shown(
@@ -40,7 +40,7 @@ class Made(np.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .functions import namespace
 
-        recording = _recording((args, tuple(kwargs.values())))
+        recording = _recording((args, kwargs))
         if recording is None:
             return func(*plain(args), **plain(kwargs))
         return shown(namespace.call_function(recording, func, tracers(args), tracers(kwargs)))

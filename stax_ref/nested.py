@@ -21,9 +21,9 @@ def mapped(change: Callable[[Any], Any], thing: Any) -> Any:
 
 
 def entries(thing: Any) -> Iterator[Any]:
-    """Everything in tuples and lists that is none itself; a thing alone is its own entry."""
-    if isinstance(thing, (tuple, list)):
-        for entry in thing:
+    """Everything in tuples, lists and dicts that is none itself; a thing alone is its own entry."""
+    if isinstance(thing, (tuple, list, dict)):
+        for entry in thing.values() if isinstance(thing, dict) else thing:
             yield from entries(entry)
     else:
         yield thing

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from .. import dtypes
 from ..jit import jit
+from ..nested import entries, mapped
 from ..tracer import Tracer
 from .table import NATIVE
 
@@ -73,22 +74,14 @@ def standard(
     return cast(Function, functools.update_wrapper(native, function))
 
 
-def _leaves(values: Any) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from _leaves(value)
-        else:
-            yield value
-
-
 def _traced(values: Any) -> bool:
-    return any(isinstance(value, Tracer) for value in _leaves(values))
+    return any(isinstance(value, Tracer) for value in entries(values))
 
 
 def _carried(values: Any) -> bool:
     """At least one array, and nothing that a program cannot take: see the module's rule."""
     some = False
-    for value in _leaves(values):
+    for value in entries(values):
         if isinstance(value, (np.ndarray, np.generic)):
             plain = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
             if not plain or not dtypes.is_supported(value.dtype):
@@ -117,10 +110,6 @@ def plain_call(
 
 def _as_arrays(result: Any) -> Any:
     """NumPy scalars as 0-d arrays: the standard knows only arrays."""
-    if isinstance(result, np.generic):
-        return np.asarray(result)
-    if type(result) in (tuple, list):
-        return type(result)(_as_arrays(entry) for entry in result)
-    if isinstance(result, tuple):  # a named tuple of numpy.linalg
-        return type(result)(*(_as_arrays(entry) for entry in result))
-    return result
+    if isinstance(result, tuple) and type(result) is not tuple:  # a named tuple of numpy.linalg
+        return type(result)(*map(_as_arrays, result))
+    return mapped(lambda e: np.asarray(e) if isinstance(e, np.generic) else e, result)
