@@ -9,9 +9,11 @@ in. Not here: any one backend, the cache.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from stax_ref.errors import ConfigError
 from stax_ref.plan import Plan
@@ -67,11 +69,11 @@ class Backend(Protocol):
     def emit(self, plan: Plan) -> Source:
         """Print the plan; raises ``Unsupported`` for what the backend cannot do."""
 
-    def load(self, source: Source, plan: Plan) -> Callable[..., Any]:
+    def load(self, source: Source, plan: Plan) -> Callable[..., Sequence[np.ndarray]]:
         """Build the source and return something that runs the plan.
 
-        It is called with the leaves of the arguments, and returns what ``interpret.wrap`` makes of
-        the plan's outputs.
+        It is called with the leaves of the arguments, and returns every output of the plan as an
+        array, in the order of ``plan.outputs``.
         """
 
 

@@ -62,29 +62,21 @@ class NativeProgram:
         self.program = program
         self.is_direct = is_flat(plan.structure) and not any(plan.weak) and not plan.written
 
-    def __call__(self, *arguments: Any) -> Any:
-        """Run on positional arguments that match the plan's inputs.
+    def __call__(self, *arguments: Any) -> tuple[np.ndarray, ...]:
+        """Run on positional arguments that match the plan's inputs; every output as an array.
 
         Raises:
             BackendError: they do not match.
         """
-        result = self._run(arguments)
-        return result if self.is_direct else self.finish(result)
-
-    def outputs(self, *arguments: Any) -> tuple[np.ndarray, ...]:
-        """Every output as an array, in the order of the plan; arguments as for a call."""
-        result = self._run(arguments)
+        if not self.program.matches(arguments):
+            raise BackendError("the arguments are not what this program was compiled for")
+        result = self.program.run(arguments)
         found = result if isinstance(result, tuple) else (result,)
         names = self.plan.outputs
         return tuple(
             np.asarray(out, dtype=self.plan.buffer(name).dtype)
             for out, name in zip(found, names, strict=True)
         )
-
-    def _run(self, arguments: tuple[Any, ...]) -> Any:
-        if not self.program.matches(arguments):
-            raise BackendError("the arguments are not what this program was compiled for")
-        return self.program.run(arguments)
 
     def finish(self, result: Any) -> Any:
         """What the user's function returns, from what the runtime's program returned."""

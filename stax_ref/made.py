@@ -72,7 +72,7 @@ def tracers(thing: Any) -> Any:
             return entry
         return plain(entry) if entry._tracer is None else entry._tracer
 
-    return mapped(tracer_of, thing)
+    return mapped(tracer_of, thing) if any(isinstance(e, Made) for e in entries(thing)) else thing
 
 
 def shown(result: Any) -> Any:

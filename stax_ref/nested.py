@@ -11,19 +11,25 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-def mapped(change: Callable[[Any], Any], thing: Any) -> Any:
-    """The same tuples, lists and dicts with every entry changed."""
+def mapped(change: Callable[[Any], Any], thing: Any, within: tuple[int, ...] = ()) -> Any:
+    """The same tuples, lists and dicts with every entry changed.
+
+    A container that contains itself stays as it is there; the reader of arguments refuses it.
+    """
+    if id(thing) in within:
+        return thing
     if type(thing) in (tuple, list):
-        return type(thing)(mapped(change, entry) for entry in thing)
+        return type(thing)(mapped(change, entry, (*within, id(thing))) for entry in thing)
     if type(thing) is dict:
-        return {key: mapped(change, entry) for key, entry in thing.items()}
+        return {k: mapped(change, entry, (*within, id(thing))) for k, entry in thing.items()}
     return change(thing)
 
 
-def entries(thing: Any) -> Iterator[Any]:
+def entries(thing: Any, within: tuple[int, ...] = ()) -> Iterator[Any]:
     """Everything in tuples, lists and dicts that is none itself; a thing alone is its own entry."""
     if isinstance(thing, (tuple, list, dict)):
-        for entry in thing.values() if isinstance(thing, dict) else thing:
-            yield from entries(entry)
+        if id(thing) not in within:
+            for entry in thing.values() if isinstance(thing, dict) else thing:
+                yield from entries(entry, (*within, id(thing)))
     else:
         yield thing

@@ -98,8 +98,6 @@ class Executable:
         if plan.written:
             check_targets(plan, targets)
         try:
-            if self.loaded is not None and not plan.written:
-                return self.loaded(*leaves)
             outputs = self.outputs(leaves)
         except FailedCall as failure:
             raise_as_numpy(self.program.graph, leaves, failure)
@@ -115,7 +113,7 @@ class Executable:
             FailedCall: the kernels raised a flag.
         """
         if self.loaded is not None:
-            outputs: Sequence[np.ndarray] = self.loaded.outputs(*leaves)
+            outputs: Sequence[np.ndarray] = self.loaded(*leaves)
             return outputs
         if not _fits(self.plan, leaves):
             raise BackendError("the arguments are not what this program was compiled for")

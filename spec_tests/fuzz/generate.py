@@ -29,6 +29,8 @@ OPTIONS: tuple[tuple[tuple[str, Any], ...], ...] = (
     (("schedule", "seed"), ("device", "gpu")),
 )
 WEIGHTS = {op: form.weight for op, form in FORMS.items()}
+IN_TURN = sum(WEIGHTS.values()) / 3
+"""Weight of the operation whose turn it is, so that any few hundred programs reach all of them."""
 
 
 def generate(seed: int, number: int) -> Program:
@@ -45,8 +47,9 @@ def generate(seed: int, number: int) -> Program:
         pool.values[argument.name] = argument.make()
     equations: list[Equation] = []
     wanted = rng.randint(1, 10)
+    weights = {**WEIGHTS, list(FORMS)[number % len(FORMS)]: IN_TURN}
     for _ in range(20 * wanted):
-        equation = _equation(pool, f"t{len(equations)}")
+        equation = _equation(pool, f"t{len(equations)}", weights)
         if equation is not None:
             equations.append(equation)
         if len(equations) == wanted:
@@ -85,9 +88,9 @@ def _arguments(rng: random.Random) -> tuple[Argument, ...]:
     return tuple(found)
 
 
-def _equation(pool: Pool, name: str) -> Equation | None:
+def _equation(pool: Pool, name: str, weights: dict[str, float]) -> Equation | None:
     """One more equation, or None when this choice came to nothing; its value joins the pool."""
-    (op,) = pool.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))
+    (op,) = pool.rng.choices(list(weights), list(weights.values()))
     try:
         operands, params = FORMS[op].choose(pool)
         equation = Equation(name, op, operands, params)

@@ -23,11 +23,12 @@ SOURCES = ("stax_ref", "stax_native", "backends")
 WRITTEN = {"repro.py"}  # what Stax writes for a user
 
 
-def block(language: str) -> str:
-    """The first block of README.md in this language."""
-    found = re.search(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    assert found, f"README.md has no {language} block"
-    return found.group(1)
+def block(language: str, words: str = "") -> str:
+    """The first block of README.md in this language that holds these words."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    found = [text for text in blocks if words in text]
+    assert found, f"README.md has no {language} block with {words!r}"
+    return found[0]
 
 
 def without_distances(text: str) -> str:
@@ -43,7 +44,7 @@ def test_the_example_prints_what_the_readme_says(tmp_path: Path):
 
 
 def test_the_model_is_called_with_what_the_readme_names():
-    code = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[1]
+    code = block("python", "def forward")
     words = {"__name__": __name__, "np": np, "stax": stax}
     exec(compile(code, "model.py", "exec"), words)
     layers = [words["Layer"](np.eye(3), np.ones(3)), words["Layer"](np.eye(3), np.zeros(3), "relu")]
@@ -55,7 +56,7 @@ def test_the_model_is_called_with_what_the_readme_names():
 
 
 def test_the_function_of_ones_own_is_called():
-    code = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[2]
+    code = block("python", "def loudest")
     words = {"__name__": __name__, "np": np, "stax": stax}
     exec(compile(code, "own.py", "exec"), words)
     x = np.sin(np.arange(64.0))
