@@ -15,8 +15,9 @@ from typing import Any
 from .config import Config
 from .depend import Edges, depend
 from .errors import InvariantError
-from .fuse import Group, Groups, fuse
+from .fuse import fuse
 from .graph import Graph
+from .group import Group, Groups
 from .lower import Lowered, lower
 from .memory import Slot, memory
 from .order import order

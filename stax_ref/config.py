@@ -32,6 +32,7 @@ _RANGES = {
     "max_buffers": (1, _MANY),
     "max_neighbours": (1, _MANY),
     "min_shared_bytes": (0, _MANY),
+    "max_lifetime": (0, _MANY),
     "score_ratio": (1, _MANY),
     "max_reads": (1, _MANY),
     "max_reads_reused": (0, _MANY),
@@ -58,6 +59,7 @@ class Config:
         max_neighbours: later groups a group is paired with per buffer both touch; the seed pairs
             all of them.
         min_shared_bytes: smallest traffic saved by a horizontal fusion, in bytes (§7.3).
+        max_lifetime: bytes of inputs that a fusion may keep alive longer, per byte it saves (§7.3).
         score_ratio: byte counts further apart than this factor decide alone (§7.3).
         max_reads: reads of one pointwise body before it is materialised (§6.6).
         max_reads_reused: the same for a value with several users.
@@ -76,6 +78,7 @@ class Config:
     max_buffers: int = 32
     max_neighbours: int = 16
     min_shared_bytes: int = 10
+    max_lifetime: int = 32
     score_ratio: int = 16
     max_reads: int = 12
     max_reads_reused: int = 4

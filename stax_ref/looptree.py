@@ -13,9 +13,10 @@ body, segments follow one another inside the shared loops.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .depend import accesses_of
 from .index import Index, Symbol, c_strides, digits, flatten, variable
@@ -64,91 +65,282 @@ class LoopTree:
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """The loop symbols of one node's place in a tree and what they make of its own symbols."""
+    """The loop symbols of one node's place in a tree and what they make of its own symbols.
+
+    Nodes with the same loops share one object, so what is asked of it is remembered in it.
+    """
 
     outer: tuple[Symbol, ...]
     parallel: tuple[Symbol, ...]
     reduced: Symbol | None
     replacement: Mapping[Symbol, Index]
+    known: dict[object, Index] = field(default_factory=dict, compare=False, repr=False)
+
+    def address(self, access: Access, buffer: Buffer) -> Index:
+        """The linear address of an access, over the loops of the tree."""
+        key = (access.index, buffer.strides)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = access.subs(self.replacement).flat(buffer)
+        return found
+
+    def inside(self, access: Access, buffer: Buffer, block: int) -> Index:
+        """The same, counted from the first element of the outer iteration's own block."""
+        key = (access.index, buffer.strides, block)
+        found = self.known.get(key)
+        if found is None:
+            rest = self.address(access, buffer) - linear(self.outer) * block
+            found = self.known[key] = rest
+        return found
 
     @property
     def position(self) -> Index:
         """The number of the node's pointwise iteration."""
-        symbols = (*self.outer, *self.parallel)
-        return linear(symbols)
+        return linear((*self.outer, *self.parallel))
 
 
-def linear(symbols: Sequence[Symbol]) -> Index:
+@functools.lru_cache(maxsize=4096)
+def linear(symbols: tuple[Symbol, ...]) -> Index:
     """The C-order number of an iteration of these loops."""
     extents = [symbol.extent for symbol in symbols]
     return flatten([variable(symbol) for symbol in symbols], c_strides(extents))
 
 
-def place(node: Node, outer: Sequence[Symbol], segment: Segment) -> Loops:
+def place(node: Node, outer: tuple[Symbol, ...], segment: Segment) -> Loops:
     """The loops of ``node`` inside ``segment`` under the shared ``outer`` loops."""
-    parallel = tuple(Symbol(f"j{k}", extent) for k, extent in enumerate(segment.parallel))
-    reduced = None if segment.reduced is None else Symbol("r", segment.reduced)
+    return _placed(node.outer, node.inner, outer, segment.parallel, segment.reduced)
+
+
+@functools.lru_cache(maxsize=4096)
+def _placed(
+    own_outer: tuple[Symbol, ...],
+    own_inner: tuple[Symbol, ...],
+    outer: tuple[Symbol, ...],
+    extents: tuple[int, ...],
+    reduced_extent: int | None,
+) -> Loops:
+    """:func:`place` of any node with these loops; a node that reduces has inner ones."""
+    parallel = tuple(Symbol(f"j{k}", extent) for k, extent in enumerate(extents))
+    reduced = None if reduced_extent is None else Symbol("r", reduced_extent)
     replacement: dict[Symbol, Index] = {}
-    if node.is_reduction:
+    if own_inner:
         assert reduced is not None
         own = (*outer, *parallel)
-        inside = _numbered_loops((reduced,), node.inner_sizes)
-        replacement.update(zip(node.inner, inside, strict=True))
+        inside = _numbered_loops((reduced,), tuple(symbol.extent for symbol in own_inner))
+        replacement.update(zip(own_inner, inside, strict=True))
     else:
         parallel = (*parallel, reduced) if reduced is not None else parallel
         own = (*outer, *parallel)
-    replacement.update(zip(node.outer, _numbered_loops(own, node.outer_sizes), strict=True))
-    return Loops(tuple(outer), parallel, reduced, replacement)
+    sizes = tuple(symbol.extent for symbol in own_outer)
+    replacement.update(zip(own_outer, _numbered_loops(own, sizes), strict=True))
+    return Loops(outer, parallel, reduced, replacement)
 
 
-def _numbered_loops(loops: Sequence[Symbol], sizes: tuple[int, ...]) -> tuple[Index, ...]:
+def _numbered_loops(loops: tuple[Symbol, ...], sizes: tuple[int, ...]) -> tuple[Index, ...]:
     """A node's own loop variables as digits of the iteration number of these loops."""
     if tuple(symbol.extent for symbol in loops) == sizes:
         return tuple(variable(symbol) for symbol in loops)
     return digits(linear(loops), sizes)
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is asked of one node again and again.
+
+    ``numbered``: it writes element number k of a C-order buffer in iteration number k.
+    """
+
+    node: Node
+    reads: tuple[Access, ...]
+    accesses: tuple[Access, ...]
+    numbered: bool
+    iterations: int
+
+
+@dataclass(slots=True)
+class _Growth:
+    """A tree while nodes are added to it: segments, and the segment of every buffer's writer."""
+
+    outer: tuple[Symbol, ...]
+    segments: list[Segment]
+    members: list[list[_Facts]]
+    writers: dict[str, tuple[_Facts, int]]
+
+    def copy(self) -> _Growth:
+        """One that grows on its own."""
+        members = [list(nodes) for nodes in self.members]
+        return _Growth(self.outer, list(self.segments), members, dict(self.writers))
+
+
+class Trees:
+    """Loop trees over the buffers of one program; a tree once asked for is grown, not made again.
+
+    Args:
+        buffers: the program's buffers by name.
+    """
+
+    def __init__(self, buffers: Mapping[str, Buffer]) -> None:
+        self.buffers = buffers
+        self._facts: dict[str, _Facts] = {}
+        self._grown: dict[tuple[tuple[str, ...], tuple[int, ...]], _Growth | str] = {}
+
+    def tree(
+        self, first: Sequence[Node], second: Sequence[Node], outer: tuple[int, ...]
+    ) -> LoopTree | str:
+        """The tree of these nodes under shared loops of these extents, or why there is none.
+
+        Args:
+            first: pointwise and reduction nodes in dependence order.
+            second: nodes that may read what the first ones write, but not the other way round.
+            outer: extents of the loops all nodes share; ``()`` for none.
+
+        Returns:
+            the tree, or one sentence.
+        """
+        grown = self._growth(tuple(first), tuple(second), outer)
+        if isinstance(grown, str):
+            return grown
+        looped = [segment for segment in grown.segments if segment.iterations > 1]
+        if not outer and len(looped) > 1:
+            return "no outer loop is shared"
+        if not outer and looped and looped[0].reduced is None and len(grown.segments) > 1:
+            return "a single value would be computed beside a parallel loop"
+        return LoopTree(outer, tuple(grown.segments))
+
+    def _growth(
+        self, first: tuple[Node, ...], second: tuple[Node, ...], outer: tuple[int, ...]
+    ) -> _Growth | str:
+        names = tuple(node.name for node in (*first, *second))
+        known = self._grown.get((names, outer))
+        if known is None:
+            known = self._grown[names, outer] = self._grow(first, second, outer)
+        return known
+
+    def _grow(
+        self, first: tuple[Node, ...], second: tuple[Node, ...], outer: tuple[int, ...]
+    ) -> _Growth | str:
+        if first:
+            base = self._growth((), first, outer)
+            if isinstance(base, str):
+                return base
+            growth = base.copy()
+        else:
+            symbols = tuple(Symbol(f"o{k}", extent) for k, extent in enumerate(outer))
+            growth = _Growth(symbols, [], [], {})
+        for node in second:
+            reason = self._add(node, outer, growth)
+            if reason:
+                return reason
+        return growth
+
+    def _add(self, node: Node, outer: tuple[int, ...], growth: _Growth) -> str:
+        """Put one more node into the tree; a sentence when it has no place."""
+        if node.is_extern:
+            return f"{node.name} is an external call"
+        facts, shared = self._known(node), math.prod(outer)
+        if facts.iterations % shared:
+            return f"{node.name} has {facts.iterations} iterations, not a multiple of {shared}"
+        own = _own_segment(node, outer)
+        chosen = self._earliest(facts, own, growth)
+        if isinstance(chosen, str):
+            return chosen
+        if chosen == len(growth.segments):
+            growth.segments.append(own)
+            growth.members.append([facts])
+        else:
+            growth.segments[chosen] = _joined(growth.segments[chosen], own)
+            growth.members[chosen].append(facts)
+        if self._spoiled(facts, place(node, growth.outer, growth.segments[chosen])):
+            return f"the loops of {node.name} cannot be split at {shared}"
+        growth.writers[node.buffer] = (facts, chosen)
+        return ""
+
+    def _known(self, node: Node) -> _Facts:
+        found = self._facts.get(node.name)
+        if found is None:
+            reads, writes = accesses_of(node.body)
+            found = self._facts[node.name] = _Facts(
+                node,
+                tuple(reads),
+                (*reads, *writes),
+                _numbered(node, writes, self.buffers[node.buffer]),
+                math.prod(node.outer_sizes),
+            )
+        return found
+
+    def _earliest(self, facts: _Facts, own: Segment, growth: _Growth) -> int | str:
+        """The first segment the node may join (or the number of a new one), or why it may not."""
+        first, outer, segments = 0, growth.outer, growth.segments
+        for access in facts.reads:
+            if access.buffer not in growth.writers:
+                continue
+            producer, number = growth.writers[access.buffer]
+            reason = self._outer_distance(facts.node, access, own, outer, producer)
+            if reason is not None:
+                return reason
+            same = not producer.node.is_reduction and _compatible(segments[number], own)
+            if same:
+                joined = _joined(segments[number], own)
+                reader = place(facts.node, outer, joined)
+                writer = place(producer.node, outer, joined)
+                read = reader.address(access, self.buffers[access.buffer])
+                same = read == writer.position
+            first = max(first, number + (not same))
+        for number in range(first, len(segments)):
+            if _compatible(segments[number], own) and self._keeps_places(number, own, growth):
+                return number
+        return len(segments)
+
+    def _keeps_places(self, number: int, own: Segment, growth: _Growth) -> bool:
+        """Joining may hand a reduction's loops to pointwise nodes: their indices must stay good."""
+        before, joined = growth.segments[number], _joined(growth.segments[number], own)
+        if (joined.parallel, joined.reduced) == (before.parallel, before.reduced):
+            return True
+        members = growth.members[number]
+        return not any(self._spoiled(m, place(m.node, growth.outer, joined)) for m in members)
+
+    def _outer_distance(
+        self,
+        node: Node,
+        access: Access,
+        own: Segment,
+        outer: tuple[Symbol, ...],
+        producer: _Facts,
+    ) -> str | None:
+        """None when every element read was written in the same outer iteration (Prop. 7.3(2)).
+
+        The producer numbers its writes, so outer iteration ``o`` writes exactly the elements
+        ``[block*o, block*(o+1))``: the write is injective by construction, which ``_numbered``
+        checks.
+        """
+        buffer = self.buffers[access.buffer]
+        if not producer.numbered:
+            return f"{producer.node.name} does not write {buffer.name} in order"
+        shared = math.prod(symbol.extent for symbol in outer)
+        block = buffer.size // shared
+        rest = place(node, outer, own).inside(access, buffer, block)
+        low, high = rest.bounds()
+        if rest.symbols() & set(outer) or low < 0 or high >= block:
+            return f"{node.name} reads {buffer.name} of another iteration than writes it: {access}"
+        return None
+
+    def _spoiled(self, facts: _Facts, loops: Loops) -> bool:
+        """True when the tree's loops put more divisions into an address than the node needs."""
+        if all(len(index.terms) <= 1 and index.is_affine for index in loops.replacement.values()):
+            return False
+        alone = place(facts.node, (), _own_segment(facts.node, ()))
+        return any(
+            _digit_count(loops.address(access, self.buffers[access.buffer]))
+            > _digit_count(alone.address(access, self.buffers[access.buffer]))
+            for access in facts.accesses
+        )
+
+
 def loop_tree(
     nodes: Sequence[Node], buffers: Mapping[str, Buffer], outer: tuple[int, ...]
 ) -> LoopTree | str:
-    """The tree of these nodes under shared loops of these extents, or why there is none.
-
-    Args:
-        nodes: pointwise and reduction nodes in dependence order.
-        buffers: the program's buffers by name.
-        outer: extents of the loops all nodes share; ``()`` for none.
-
-    Returns:
-        the tree, or one sentence.
-    """
-    symbols = tuple(Symbol(f"o{k}", extent) for k, extent in enumerate(outer))
-    shared = math.prod(outer)
-    placed: list[tuple[Node, int, Loops]] = []
-    segments: list[Segment] = []
-    for node in nodes:
-        total = math.prod(node.outer_sizes)
-        if node.is_extern:
-            return f"{node.name} is an external call"
-        if total % shared:
-            return f"{node.name} has {total} iterations, not a multiple of {shared}"
-        own = _own_segment(node, outer)
-        chosen = _earliest(node, own, symbols, segments, placed, buffers)
-        if isinstance(chosen, str):
-            return chosen
-        if chosen == len(segments):
-            segments.append(own)
-        else:
-            segments[chosen] = _joined(segments[chosen], own)
-        loops = place(node, symbols, segments[chosen])
-        if _spoiled(node, loops, buffers):
-            return f"the loops of {node.name} cannot be split at {shared}"
-        placed.append((node, chosen, loops))
-    looped = [segment for segment in segments if segment.iterations > 1]
-    if not outer and len(looped) > 1:
-        return "no outer loop is shared"
-    if not outer and looped and looped[0].reduced is None and len(segments) > 1:
-        return "a single value would be computed beside a parallel loop"
-    return LoopTree(outer, tuple(segments))
+    """The tree of these nodes; see :meth:`Trees.tree`."""
+    return Trees(buffers).tree((), nodes, outer)
 
 
 def _own_segment(node: Node, outer: tuple[int, ...]) -> Segment:
@@ -179,100 +371,10 @@ def _compatible(segment: Segment, own: Segment) -> bool:
     return segment.iterations == own.iterations
 
 
-def _earliest(
-    node: Node,
-    own: Segment,
-    outer: tuple[Symbol, ...],
-    segments: Sequence[Segment],
-    placed: Sequence[tuple[Node, int, Loops]],
-    buffers: Mapping[str, Buffer],
-) -> int | str:
-    """The first segment the node may join (or the number of a new one), or why it may not."""
-    reads = accesses_of(node.body)[0]
-    first = 0
-    joinable = {k for k, segment in enumerate(segments) if _compatible(segment, own)}
-    for producer, segment_number, _ in placed:
-        for access in reads:
-            if access.buffer != producer.buffer:
-                continue
-            reason = _outer_distance(node, access, own, outer, producer, buffers)
-            if reason is not None:
-                return reason
-            same = not producer.is_reduction and segment_number in joinable
-            if same:
-                joined = _joined(segments[segment_number], own)
-                reader = place(node, outer, joined)
-                writer = place(producer, outer, joined)
-                read = access.subs(reader.replacement).flat(buffers[access.buffer])
-                same = read == writer.position
-            first = max(first, segment_number + (not same))
-    for number in sorted(joinable):
-        if number >= first and _keeps_places(number, own, outer, segments, placed, buffers):
-            return number
-    return max(first, len(segments))
-
-
-def _keeps_places(
-    number: int,
-    own: Segment,
-    outer: tuple[Symbol, ...],
-    segments: Sequence[Segment],
-    placed: Sequence[tuple[Node, int, Loops]],
-    buffers: Mapping[str, Buffer],
-) -> bool:
-    """Joining may hand a reduction's loops to pointwise nodes: their indices must stay good."""
-    joined = _joined(segments[number], own)
-    if (joined.parallel, joined.reduced) == (segments[number].parallel, segments[number].reduced):
-        return True
-    members = [node for node, segment, _ in placed if segment == number]
-    return not any(_spoiled(node, place(node, outer, joined), buffers) for node in members)
-
-
-def _outer_distance(
-    node: Node,
-    access: Access,
-    own: Segment,
-    outer: tuple[Symbol, ...],
-    producer: Node,
-    buffers: Mapping[str, Buffer],
-) -> str | None:
-    """None when every element read was written in the same outer iteration (δ = 0, Prop. 7.3(2)).
-
-    The producer numbers its writes, so outer iteration ``o`` writes exactly the elements
-    ``[block*o, block*(o+1))``: the write is injective by construction, which ``_numbered`` checks.
-    """
-    buffer = buffers[access.buffer]
-    if not _numbered(producer, buffer):
-        return f"{producer.name} does not write {buffer.name} in order"
-    shared = math.prod(symbol.extent for symbol in outer)
-    block = buffer.size // shared
-    loops = place(node, outer, own)
-    read = access.subs(loops.replacement).flat(buffer)
-    rest = read - linear(outer) * block
-    low, high = rest.bounds()
-    if rest.symbols() & set(outer) or low < 0 or high >= block:
-        return f"{node.name} reads {buffer.name} of another iteration than writes it: {access}"
-    return None
-
-
-def _numbered(node: Node, buffer: Buffer) -> bool:
+def _numbered(node: Node, writes: Sequence[Access], buffer: Buffer) -> bool:
     """True when the node writes element number k of a C-order buffer in iteration number k."""
-    writes = accesses_of(node.body)[1]
     return buffer.is_contiguous and all(
         access.flat(buffer) == linear(node.outer) for access in writes
-    )
-
-
-def _spoiled(node: Node, loops: Loops, buffers: Mapping[str, Buffer]) -> bool:
-    """True when the tree's loops would put more divisions into an address than the node needs."""
-    if all(len(index.terms) <= 1 and index.is_affine for index in loops.replacement.values()):
-        return False
-    reads, writes = accesses_of(node.body)
-    alone = place(node, (), _own_segment(node, ()))
-    return any(
-        _digit_count(access.subs(loops.replacement).flat(buffers[access.buffer]))
-        > _digit_count(access.subs(alone.replacement).flat(buffers[access.buffer]))
-        for access in (*reads, *writes)
     )
 
 

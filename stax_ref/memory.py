@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from .config import Config
 from .errors import InvariantError
-from .fuse import Group
+from .group import Group
 from .node import Buffer
 
 ALIGNMENT = 64

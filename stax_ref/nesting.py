@@ -18,8 +18,8 @@ import numpy as np
 from .depend import accesses_of, indices_of, merge_axes
 from .dtypes import I64
 from .errors import InvariantError
-from .fuse import Group
 from .graph import Literal, literal
+from .group import Group
 from .index import Index, Symbol, digits, variable
 from .looptree import LoopTree, Segment, linear, place
 from .memory import Slot

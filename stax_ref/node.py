@@ -246,6 +246,7 @@ class Node:
         results: which results of the call an extern node keeps.
         others: the buffers of the second kept result and the following ones.
         mutates: the buffer whose storage this node overwrites in place, if any.
+        stream: the execution stream; nodes of different streams are never fused (seed §7.3).
         where: the user's line.
     """
 
@@ -261,6 +262,7 @@ class Node:
     results: tuple[int, ...] = (0,)
     others: tuple[str, ...] = ()
     mutates: str | None = None
+    stream: int = 0
     where: Where | None = field(default=None, compare=False)
 
     @property

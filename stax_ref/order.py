@@ -8,7 +8,7 @@ wherever fusion allows. Not here: storage (``memory``).
 from __future__ import annotations
 
 from .errors import InvariantError
-from .fuse import Group, Groups
+from .group import Group, Groups
 
 
 def order(groups: Groups) -> tuple[Group, ...]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from .calls import Call
 from .config import Config
 from .errors import InvariantError
-from .fuse import Group
 from .graph import Graph, Input
+from .group import Group
 from .lower import Lowered
 from .memory import Slot, arena_bytes
 from .memory import check as check_slots

@@ -48,7 +48,9 @@ def test_a_complex_number():
     )
 
 
-@pytest.mark.parametrize("bad", [Foo(), np.ma.masked_array([1.0], [True]), 2j], ids=["object", "masked", "complex"])
+@pytest.mark.parametrize(
+    "bad", [Foo(), np.ma.masked_array([1.0], [True]), 2j], ids=["object", "masked", "complex"]
+)
 def test_the_place_inside_a_container(bad):
     params = {"layers": [floats(3), (1.0, floats(2)), Layer(bad)]}
 

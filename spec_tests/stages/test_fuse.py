@@ -6,6 +6,7 @@ holds: Proposition 7.1 against a direct search of the quotient graph; every numb
 not here: legality of single trees (``test_looptree``), the seed's examples (``test_seed``)
 """
 
+import dataclasses
 import itertools
 from collections import Counter
 
@@ -17,11 +18,14 @@ from spec_tests import counting
 from spec_tests.golden import programs
 from spec_tests.stages.random_programs import random_program
 from stax_c.emit import emit
-from stax_ref import fuse as fuse_module
+from stax_ref import greedy
+from stax_ref.acyclic import Ancestry
 from stax_ref.compile import Program
 from stax_ref.config import Config
-from stax_ref.depend import Edges, Record, WeakDep, WholeDep
-from stax_ref.fuse import Group, Score
+from stax_ref.depend import Edges, Record, WeakDep, WholeDep, depend
+from stax_ref.fuse import fuse
+from stax_ref.greedy import Score, descending
+from stax_ref.legality import NodeRules
 from stax_ref.memory import Slot
 from stax_ref.nesting import nest
 from stax_ref.node import Node
@@ -76,8 +80,8 @@ def has_cycle(blocks, edges) -> bool:
     return False
 
 
-def state_of(count: int, edges, blocks, weak: bool) -> fuse_module._State:
-    """A run of the algorithm in which these blocks have been fused."""
+def ancestry_of(count: int, edges, blocks, weak: bool) -> tuple[Ancestry, list[int]]:
+    """The bit sets after these blocks have been fused node by node, and the blocks' numbers."""
     records = []
     for k in range(count):
         name = f"n{k}"
@@ -86,11 +90,14 @@ def state_of(count: int, edges, blocks, weak: bool) -> fuse_module._State:
         reads = () if weak else tuple(WholeDep(p, 1) for p in before)
         order = tuple(WeakDep(f"old{p}", p) for p in before) if weak else ()
         records.append(Record(node, (WholeDep(name, 1),), reads, order, ((), ()), ()))
-    graph = Edges(tuple(records), (), ())
-    position = {f"n{k}": k for k in range(count)}
-    groups = [Group(tuple(records[k] for k in sorted(b)), None, ((), ())) for b in blocks]
-    ancestors = fuse_module._ancestors(graph, position)
-    return fuse_module._State(graph, Config(), {}, groups, position, ancestors)
+    predecessors = Edges(tuple(records), (), ()).predecessors()
+    ancestry = Ancestry([[int(p[1:]) for p in predecessors[f"n{k}"]] for k in range(count)])
+    numbers = []
+    for first, *rest in blocks:
+        for other in rest:
+            first = ancestry.merge(first, other)
+        numbers.append(first)
+    return ancestry, numbers
 
 
 @pytest.mark.parametrize("weak", [False, True], ids=["data", "order only"])
@@ -102,13 +109,12 @@ def test_proposition_7_1_on_every_small_graph(count, weak):
         for blocks in partitions(list(range(count))):
             if has_cycle(blocks, edges):
                 continue
-            state = state_of(count, edges, blocks, weak)
+            ancestry, numbers = ancestry_of(count, edges, blocks, weak)
             for a, b in itertools.combinations(range(len(blocks)), 2):
                 others = [block for k, block in enumerate(blocks) if k not in (a, b)]
                 expected = has_cycle([*others, blocks[a] + blocks[b]], edges)
-                first, second = state.groups[a], state.groups[b]
-                for pair in ((first, second), (second, first)):
-                    assert fuse_module._makes_cycle(*pair, state.groups, state) == expected
+                for pair in ((a, b), (b, a)):
+                    assert ancestry.makes_cycle(*(numbers[k] for k in pair)) == expected
                 compared[expected] += 1
     assert compared[False] > 0
     assert count == 2 or compared[True] > 0
@@ -207,10 +213,13 @@ def test_max_nodes():
 
 
 def test_max_buffers():
-    assert kernels(programs.rownorm, ROWS, max_buffers=3) == 1  # x, its sums, the result
-    program = compiled(programs.rownorm, ROWS, max_buffers=2)
-    assert program.plan.kernels == 2
-    assert [d.reason for d in program.groups.decisions] == ["more than 2 buffers"]
+    """The seed counts x, its sums and the result; the default what stays in memory once fused."""
+    for options, least in (({"schedule": "seed"}, 3), ({}, 2)):
+        assert kernels(programs.rownorm, ROWS, max_buffers=least, **options) == 1
+        program = compiled(programs.rownorm, ROWS, max_buffers=least - 1, **options)
+        assert program.plan.kernels == 2
+        reasons = [d.reason for d in program.groups.decisions]
+        assert reasons == [f"more than {least - 1} buffers"]
 
 
 def test_min_shared_bytes_of_a_horizontal_fusion():
@@ -241,15 +250,16 @@ def test_strict_reductions_stay_apart():
 
 
 def test_max_rounds():
-    assert kernels(programs.softmax, ROWS, max_rounds=2) == 1
-    program = compiled(programs.softmax, ROWS, max_rounds=1)
+    seed = {"schedule": "seed"}
+    assert kernels(programs.softmax, ROWS, max_rounds=3, **seed) == 1
+    program = compiled(programs.softmax, ROWS, max_rounds=1, **seed)
     assert program.plan.kernels == 2
-    assert program.groups.log.count("found 4 possible fusions") == 1
-    assert kernels(programs.softmax, ROWS, max_rounds=0) == 4
+    assert sum(line.startswith("found") for line in program.groups.log) == 1
+    assert kernels(programs.softmax, ROWS, max_rounds=0, **seed) == 4
 
 
 def test_max_neighbours():
-    """Later groups a group is paired with per shared buffer; the seed pairs all of them."""
+    """Groups near by that a group is paired with per shared buffer; the seed pairs all of them."""
 
     def f(x):
         return np.sum(x, -1), np.max(x), np.min(x, -1)
@@ -257,6 +267,37 @@ def test_max_neighbours():
     assert kernels(f, ROWS, max_neighbours=2) == 2
     assert kernels(f, ROWS, max_neighbours=1) == 3
     assert kernels(f, ROWS, max_neighbours=1, schedule="seed") == 2
+
+
+def holding(s, a, b):
+    """Two kernels that share the row values ``s`` and each keep an intermediate of their own."""
+    return np.sum(np.sort(a, -1) * s, -1), np.sum(np.sort(b, -1) * s, -1)
+
+
+def test_max_lifetime():
+    """The two sorted arrays could follow each other in one storage; fused, both live at once."""
+    arguments = (np.ones((64, 1), np.float32), ROWS, ROWS)
+    # each holds 32768 bytes, the fusion saves the 256 bytes of s: a factor of 128
+    assert kernels(holding, *arguments, max_lifetime=128) == 1
+    program = compiled(holding, *arguments, max_lifetime=127)
+    assert program.plan.kernels == 2
+    reasons = [d.reason for d in program.groups.decisions if not d.verdict and d.bytes_saved]
+    assert "32768 bytes of inputs would live longer to save 256" in reasons
+    assert Config().max_lifetime == 32
+    assert kernels(holding, *arguments) == 2
+
+
+@pytest.mark.parametrize("schedule", ["default", "seed"])
+def test_streams(schedule):
+    """Nodes of different streams never share a kernel (§7.3)."""
+    lowered = compiled(programs.rownorm, ROWS).lowered
+    config = Config(schedule=schedule)
+    for stream, groups in ((0, 1), (1, 2)):
+        nodes = (lowered.nodes[0], dataclasses.replace(lowered.nodes[1], stream=stream))
+        moved = dataclasses.replace(lowered, nodes=nodes)
+        found = fuse(depend(moved, config.seed), config)
+        assert len(found.groups) == groups
+    assert [d.reason for d in found.decisions] == ["streams 0 and 1 differ"]
 
 
 def test_names_that_join_alike_are_kept_apart():
@@ -305,15 +346,31 @@ def test_scores_compare_in_the_order_of_the_text(better, worse):
 
 def test_score_ratio_reaches_the_rounds(monkeypatch):
     ratios = []
-    original = fuse_module._descending
+    original = greedy.descending
 
     def watched(candidates, ratio):
         ratios.append(ratio)
         return original(candidates, ratio)
 
-    monkeypatch.setattr(fuse_module, "_descending", watched)
-    compiled(programs.rownorm, ROWS, score_ratio=7)
+    monkeypatch.setattr(greedy, "descending", watched)
+    compiled(programs.rownorm, ROWS, score_ratio=7, schedule="seed")
     assert set(ratios) == {7}
+
+
+def test_candidates_far_apart_are_taken_by_a_stated_scan():
+    """a over b and b over c by type, c over a by bytes: the scan decides, from the first one on."""
+    a, b, c = Score(1, 10, 1, 0), Score(1, 9, 9, 0), Score(0, 161, 1, 0)
+    assert a.better(b, 16)
+    assert b.better(c, 18)
+    assert c.better(a, 16)
+    order = [[entry[1] for entry in descending(rows, 16)] for rows in rotations([a, b, c])]
+    assert order == [[2, 0, 1], [2, 0, 1], [2, 0, 1]]
+
+
+def rotations(scores):
+    """Candidates with these scores, numbered, discovered in three orders."""
+    rows = [(score, number, 0, None) for number, score in enumerate(scores)]
+    return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
 # default mode ------------------------------------------------------------------------------------
@@ -363,14 +420,14 @@ def test_every_accepted_pair_has_a_nest(options, monkeypatch):
     """Random programs: every pair said to be fusable is filled, even if never merged."""
     accepted = []
 
-    def watched(first, second, state):
-        answer = original(first, second, state)
+    def watched(self, first, second):
+        answer = original(self, first, second)
         if answer.verdict:
-            accepted.append((first, second, answer, state))
+            accepted.append((self, first, second, answer))
         return answer
 
-    original = fuse_module.can_fuse
-    monkeypatch.setattr(fuse_module, "can_fuse", watched)
+    original = NodeRules.can_fuse
+    monkeypatch.setattr(NodeRules, "can_fuse", watched)
     for number in range(120):
         function, arguments, _ = random_program(number)
         program = compiled(function, *arguments, backend="ref", **options)
@@ -378,14 +435,14 @@ def test_every_accepted_pair_has_a_nest(options, monkeypatch):
             if hasattr(step, "check"):
                 step.check()
     assert len(accepted) > 100
-    for first, second, answer, state in accepted:
-        joined = fuse_module._merge(first, second, answer, state)
+    for rules, first, second, answer in accepted:
+        joined = rules.fused(first, second, answer)[0]
         slots = {
-            name: Slot(name, "arena", state.buffers[name].nbytes, 0, 1)
+            name: Slot(name, "arena", rules.buffers[name].nbytes, 0, 1)
             for name in {node.buffer for node in joined.nodes}
         }
         for keep in (False, True):
-            kernel = nest(joined, "k", state.buffers, slots, keep)
+            kernel = nest(joined, "k", rules.buffers, slots, keep)
             kernel.check()
             assert set(kernel.nodes) == {node.name for node in joined.nodes}
 

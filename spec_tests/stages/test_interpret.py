@@ -96,7 +96,7 @@ def test_unrolled_reductions_keep_the_planned_tree(count, kind, axis):
 # faults ------------------------------------------------------------------------------------------
 def force_fusion(monkeypatch):
     """A legality test that finds every distance to be zero."""
-    monkeypatch.setattr(looptree, "_outer_distance", lambda *_: None)
+    monkeypatch.setattr(looptree.Trees, "_outer_distance", lambda *_: None)
 
 
 ILLEGAL = {

@@ -13,7 +13,7 @@ import stax_ref as stax
 from spec_tests.stages.random_programs import random_program
 from stax_ref.depend import Edges, Record, WeakDep, WholeDep
 from stax_ref.errors import InvariantError
-from stax_ref.fuse import Group, Groups
+from stax_ref.group import Group, Groups
 from stax_ref.node import Node
 from stax_ref.order import order
 

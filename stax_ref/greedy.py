@@ -1,0 +1,329 @@
+"""greedy: which pairs are fused, best first (seed §7.3, Algorithm 7.1).
+
+Takes units (groups of nodes as the algorithm sees them), rules that say what may be fused, and the
+limits of the configuration; gives the partition, every decision and the log. Holds the algorithm of
+the seed, round by round, and the default's, which fuses the pair that saves most, looks at the
+result's new neighbours at once, and goes on until nothing is left. Not here: the rules themselves
+(``legality`` for nodes, ``problem`` for abstract graphs), loops (``looptree``).
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from .acyclic import Ancestry
+from .config import Config
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """A group of nodes as the algorithm sees it.
+
+    Args:
+        number: its number in the ``Ancestry``.
+        group: what the rules know it by.
+        name: printed in the log.
+        touches: bytes of every dependence its nodes read or write (seed §7.1); equal dependences
+            have equal numbers.
+        buffers: names of the buffers among them.
+        writes: names of the buffers its nodes write.
+        first: place of its first node in the program.
+        last: place of its last node.
+        is_reduction: True when a node reduces.
+    """
+
+    number: int
+    group: Any
+    name: str
+    touches: Mapping[int, int]
+    buffers: frozenset[str]
+    writes: frozenset[str]
+    first: int
+    last: int
+    is_reduction: bool
+
+
+class Answer(Protocol):
+    """What the rules say about a pair; a ``group.Decision`` of nodes, for example."""
+
+    @property
+    def verdict(self) -> bool:
+        """True when the two may be fused."""
+
+
+class Rules(Protocol):
+    """What the algorithm asks about units. ``first`` is never below ``second``."""
+
+    def can_fuse(self, first: Unit, second: Unit) -> Any:
+        """An :class:`Answer`: may these two be one group, for all but cycles?"""
+
+    def cycle(self, answer: Any) -> Any:
+        """The same answer as a no, since a third unit would have to run between the two."""
+
+    def fused(self, first: Unit, second: Unit, answer: Any) -> tuple[Any, str, tuple[str, ...]]:
+        """The fused group, its name, and what the log says of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """(type, bytes saved, shared buffers, -distance), compared in this order (§7.3)."""
+
+    kind: int
+    bytes: int
+    buffers: int
+    nearness: int
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """The components in the order in which they are compared."""
+        return (self.kind, self.bytes, self.buffers, self.nearness)
+
+    def better(self, other: Score, ratio: int) -> bool:
+        """True when this one is strictly better; byte counts far apart decide alone."""
+        small, large = sorted((self.bytes, other.bytes))
+        if large > ratio * small:
+            return self.bytes > other.bytes
+        return self.key > other.key
+
+
+def shared_bytes(first: Unit, second: Unit) -> int:
+    """Bytes of the dependences both have with identical indices: traffic a fusion saves (§7.3)."""
+    small, large = sorted((first.touches, second.touches), key=len)
+    return sum(nbytes for dep, nbytes in small.items() if dep in large)
+
+
+def score(first: Unit, second: Unit) -> Score:
+    """The seed's score of a pair (§7.3)."""
+    saved = shared_bytes(first, second)
+    same_kind = first.is_reduction == second.is_reduction and saved > 0
+    distance = max(abs(first.first - second.last), abs(second.first - first.last))
+    return Score(int(same_kind), saved, len(first.buffers & second.buffers), -distance)
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of the algorithm: the partition so far and what was decided.
+
+    Args:
+        units: in program order of their first nodes.
+        ancestry: for Proposition 7.1.
+        rules: what may be fused.
+        config: rounds, candidates per buffer, and the factor of the score's exception.
+    """
+
+    units: list[Unit]
+    ancestry: Ancestry
+    rules: Rules
+    config: Config
+    answers: dict[tuple[int, int], Any] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+
+    def ask(self, first: Unit, second: Unit) -> Any:
+        """The rules' answer, asked once per pair: units never change."""
+        pair = (first.number, second.number)
+        if pair not in self.answers:
+            self.answers[pair] = self.rules.can_fuse(*self.oriented(first, second))
+        return self.answers[pair]
+
+    def oriented(self, first: Unit, second: Unit) -> tuple[Unit, Unit]:
+        """The two, producer first; program order where neither needs the other."""
+        swapped = self.ancestry.reaches(second.number, first.number)
+        return (second, first) if swapped else (first, second)
+
+    def merge(self, first: Unit, second: Unit, answer: Any) -> Unit:
+        """The fused unit."""
+        ordered = self.oriented(first, second)
+        number = self.ancestry.merge(first.number, second.number)
+        group, name, said = self.rules.fused(*ordered, answer)
+        self.log += [f"fusing {ordered[0].name} with {ordered[1].name}", *said]
+        return Unit(
+            number,
+            group,
+            name,
+            {**first.touches, **second.touches},
+            first.buffers | second.buffers,
+            first.writes | second.writes,
+            min(first.first, second.first),
+            max(first.last, second.last),
+            first.is_reduction or second.is_reduction,
+        )
+
+
+# The seed's algorithm -----------------------------------------------------------------------------
+def in_rounds(run: Run) -> None:
+    """Algorithm 7.1: at most ``max_rounds`` rounds, a unit at most once a round."""
+    for _ in range(run.config.max_rounds):
+        before = len(run.units)
+        _round(run)
+        if len(run.units) in (1, before):
+            break
+
+
+def _round(run: Run) -> None:
+    """One round: candidates, legality, scores, then merges from the best down."""
+    candidates: list[tuple[Score, int, int, Any]] = []
+    for a, b in sharing_pairs(run.units):
+        answer = run.ask(run.units[a], run.units[b])
+        if answer.verdict:
+            candidates.append((score(run.units[a], run.units[b]), a, b, answer))
+    run.log.append(f"found {len(candidates)} possible fusions")
+    taken: set[int] = set()
+    merged: list[Unit] = []
+    for _, a, b, answer in descending(candidates, run.config.score_ratio):
+        if a in taken or b in taken:
+            continue
+        first, second = run.units[a], run.units[b]
+        if run.ancestry.makes_cycle(first.number, second.number):
+            run.answers[first.number, second.number] = run.rules.cycle(answer)
+            continue
+        taken |= {a, b}
+        merged.append(run.merge(first, second, answer))
+    kept = [unit for k, unit in enumerate(run.units) if k not in taken]
+    run.units = sorted([*kept, *merged], key=lambda unit: unit.first)
+
+
+def sharing_pairs(units: Sequence[Unit]) -> list[tuple[int, int]]:
+    """Positions of units that touch a common buffer, earlier first (Algorithm 7.1, line 2)."""
+    by_buffer: dict[str, list[int]] = {}
+    for number, unit in enumerate(units):
+        for name in sorted(unit.buffers):
+            by_buffer.setdefault(name, []).append(number)
+    return sorted(
+        {
+            (a, b)
+            for members in by_buffer.values()
+            for k, a in enumerate(members)
+            for b in members[k + 1 :]
+        }
+    )
+
+
+def descending(
+    candidates: Sequence[tuple[Score, int, int, Any]], ratio: int
+) -> list[tuple[Score, int, int, Any]]:
+    """Candidates from the best down, by repeated selection of the maximum.
+
+    The rule that byte counts far apart decide alone is not transitive, so the procedure is part of
+    the definition: scan the remaining candidates in discovery order and keep the current best
+    unless the next one is strictly better. Where no two counts are far apart the plain order is
+    total and a stable sort gives the same sequence.
+    """
+    counts = [candidate[0].bytes for candidate in candidates]
+    if counts and max(counts) <= ratio * min(counts):
+        return sorted(candidates, key=lambda candidate: candidate[0].key, reverse=True)
+    remaining = list(candidates)
+    ordered = []
+    while remaining:
+        best = 0
+        for k in range(1, len(remaining)):
+            if remaining[k][0].better(remaining[best][0], ratio):
+                best = k
+        ordered.append(remaining.pop(best))
+    return ordered
+
+
+# The default's algorithm --------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Who reads what: which buffers a fusion spares main memory altogether (Definition 7.3).
+
+    Args:
+        readers: per buffer the bit set of the nodes that read it.
+        sizes: bytes of every computed buffer.
+        kept: buffers that are stored in any case, as the caller gets them.
+    """
+
+    readers: Mapping[str, int]
+    sizes: Mapping[str, int]
+    kept: frozenset[str]
+
+    def is_private(self, buffer: str, members: int) -> bool:
+        """True when only these nodes read the buffer."""
+        return buffer not in self.kept and not self.readers.get(buffer, 0) & ~members
+
+    def saved(self, first: Unit, second: Unit, members: int) -> int:
+        """Bytes that fusing these two units spares: shared reads, and writes nobody else reads."""
+        private = (
+            self.sizes[name]
+            for name in (first.writes | second.writes) & first.buffers & second.buffers
+            if self.is_private(name, members)
+        )
+        return shared_bytes(first, second) + sum(private)
+
+
+def best_first(run: Run, traffic: Traffic, key: Callable[[Score], tuple[int, ...]]) -> None:
+    """Fuse the best pair, look at the result's neighbours, go on until no pair may be fused.
+
+    Rules are asked only when a pair's turn comes. Of equal pairs the one seen first is taken, so a
+    chain is fused like a balanced tree.
+
+    Args:
+        run: units, rules and limits; changed in place.
+        traffic: for the bytes a fusion really saves.
+        key: what is compared of a score, larger first.
+    """
+    alive = {unit.number: unit for unit in run.units}
+    members = run.ancestry.members
+    shelves: dict[str, list[tuple[int, int]]] = {}
+    heap: list[tuple[tuple[int, ...], int, int, int]] = []
+    seen = 0
+
+    def offer(first: Unit, second: Unit) -> None:
+        nonlocal seen
+        plain = score(first, second)
+        together = members[first.number] | members[second.number]
+        saved = traffic.saved(first, second, together)
+        vertical = (first.writes & second.buffers) or (second.writes & first.buffers)
+        if saved or vertical:
+            worth = Score(plain.kind, saved, plain.buffers, plain.nearness)
+            heapq.heappush(heap, (tuple(-v for v in key(worth)), seen, first.number, second.number))
+            seen += 1
+
+    for unit in run.units:
+        near = _neighbours(unit, shelves, run.config.max_neighbours)
+        for number in sorted(near, key=lambda n: alive[n].first):
+            offer(alive[number], unit)
+        _shelve(unit, shelves)
+    while heap:
+        _, _, a, b = heapq.heappop(heap)
+        if a not in alive or b not in alive:
+            continue
+        first, second = alive[a], alive[b]
+        answer = run.ask(first, second)
+        if not answer.verdict:
+            continue
+        if run.ancestry.makes_cycle(a, b):
+            run.answers[a, b] = run.rules.cycle(answer)
+            continue
+        for unit in (first, second):
+            del alive[unit.number]
+            for name in unit.buffers:
+                shelf = shelves[name]
+                del shelf[bisect.bisect_left(shelf, (unit.first, unit.number))]
+        made = run.merge(first, second, answer)
+        near = _neighbours(made, shelves, run.config.max_neighbours)
+        alive[made.number] = made
+        _shelve(made, shelves)
+        for number in sorted(near, key=lambda n: alive[n].first):
+            other = alive[number]
+            offer(*((made, other) if made.first < other.first else (other, made)))
+    run.units = sorted(alive.values(), key=lambda unit: unit.first)
+
+
+def _neighbours(unit: Unit, shelves: Mapping[str, list[tuple[int, int]]], cap: int) -> set[int]:
+    """Units near by that touch a common buffer, at most ``cap`` before and after per buffer."""
+    found: set[int] = set()
+    for name in unit.buffers:
+        shelf = shelves.get(name, [])
+        place = bisect.bisect_left(shelf, (unit.first, unit.number))
+        found.update(number for _, number in shelf[max(0, place - cap) : place + cap])
+    return found
+
+
+def _shelve(unit: Unit, shelves: dict[str, list[tuple[int, int]]]) -> None:
+    for name in unit.buffers:
+        bisect.insort(shelves.setdefault(name, []), (unit.first, unit.number))
