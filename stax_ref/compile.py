@@ -46,17 +46,13 @@ class Program:
         raise KeyError(f"{stage!r} is not a stage; the stages are {', '.join(TEXTS)}")
 
 
-def _buffers(made: dict[str, Any]) -> dict[str, Any]:
-    return {buffer.name: buffer for buffer in made["depend"].buffers}
-
-
 STAGES: tuple[tuple[str, Callable[[dict[str, Any], Config], Any]], ...] = (
     ("lower", lambda made, c: lower(made["trace"], c)),
     ("depend", lambda made, c: depend(made["lower"], c.seed and c.device == "cpu")),
     ("fuse", lambda made, c: fuse(made["depend"], c)),
     ("order", lambda made, c: order(made["fuse"])),
-    ("memory", lambda made, c: memory(made["order"], _buffers(made), made["lower"].outputs, c)),
-    ("nest", lambda made, c: build_steps(made["order"], _buffers(made), made["memory"], c)),
+    ("memory", lambda made, c: memory(made["order"], made["depend"].named, made["lower"].outputs, c)),
+    ("nest", lambda made, c: build_steps(made["order"], made["depend"].named, made["memory"], c)),
     ("plan", lambda made, c: plan(made["trace"], made["lower"], made["nest"], made["memory"])),
 )
 

@@ -115,6 +115,11 @@ class Edges:
     outputs: tuple[str, ...]
 
     @property
+    def named(self) -> dict[str, Buffer]:
+        """Every buffer by name."""
+        return {buffer.name: buffer for buffer in self.buffers}
+
+    @property
     def writer(self) -> dict[str, str]:
         """Buffer name to the name of the node that writes it."""
         return {name: record.node.name for record in self.records for name in record.node.buffers}
