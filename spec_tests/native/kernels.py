@@ -172,7 +172,7 @@ def _problem(program, entry, want, flags):
     seen = [0]
     program.program.on_flag = lambda raised: seen.__setitem__(0, raised)
     with harness.native_state(1):
-        got = program(*args)
+        (got,) = program(*args)
     if got.dtype != want.dtype or got.shape != want.shape:
         return f"{got.dtype}{got.shape} instead of {want.dtype}{want.shape}"
     if seen[0] != flags:

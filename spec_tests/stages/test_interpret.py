@@ -341,4 +341,4 @@ def test_the_c_printer_has_them(statements, expected):
     plan = _kernel(statements)
     backend = find("c")
     program = backend.load(backend.emit(plan), plan)
-    np.testing.assert_array_equal(program(X), expected)
+    np.testing.assert_array_equal(program(X)[0], expected)
