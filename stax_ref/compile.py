@@ -47,13 +47,13 @@ class Program:
 
 
 STAGES: tuple[tuple[str, Callable[[dict[str, Any], Config], Any]], ...] = (
-    ("lower", lambda made, c: lower(made["trace"], c)),
-    ("depend", lambda made, c: depend(made["lower"], c.seed and c.device == "cpu")),
-    ("fuse", lambda made, c: fuse(made["depend"], c)),
-    ("order", lambda made, c: order(made["fuse"])),
-    ("memory", lambda made, c: memory(made["order"], made["depend"].named, made["lower"].outputs, c)),
-    ("nest", lambda made, c: build_steps(made["order"], made["depend"].named, made["memory"], c)),
-    ("plan", lambda made, c: plan(made["trace"], made["lower"], made["nest"], made["memory"])),
+    ("lower", lambda m, c: lower(m["trace"], c)),
+    ("depend", lambda m, c: depend(m["lower"], c.seed and c.device == "cpu")),
+    ("fuse", lambda m, c: fuse(m["depend"], c)),
+    ("order", lambda m, c: order(m["fuse"])),
+    ("memory", lambda m, c: memory(m["order"], m["depend"].named, m["depend"].outputs, c)),
+    ("nest", lambda m, c: build_steps(m["order"], m["depend"].named, m["memory"], c)),
+    ("plan", lambda m, c: plan(m["trace"], m["lower"], m["nest"], m["memory"])),
 )
 
 TEXTS: dict[str, Callable[[Program], str]] = {

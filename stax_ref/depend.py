@@ -9,6 +9,7 @@ renamed) and the merging of a node's own loops. Not here: what may be fused (``l
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .graph import Literal
-from .index import Index, Symbol, variable
+from .index import Index, Symbol, flatten, variable
 from .lower import Lowered
 from .node import Access, Body, Buffer, Node, run
 
@@ -260,13 +261,21 @@ def normal_form(
     """
     if access.runtime_symbols(symbols):
         return WholeDep(name, buffers[access.buffer].size)
-    merged, (index,) = merge_axes(symbols, [access.flat(buffers[access.buffer])])
+    index, sizes = _normalised(access.index, buffers[access.buffer].strides, tuple(symbols))
+    return MemoryDep(name, index, sizes)
+
+
+@functools.lru_cache(maxsize=8192)
+def _normalised(
+    indices: tuple[Index, ...], strides: tuple[int, ...], symbols: tuple[Symbol, ...]
+) -> tuple[Index, tuple[int, ...]]:
+    """The address in ``c0, c1, ...`` and their ranges; many nodes share their accesses."""
+    merged, (index,) = merge_axes(symbols, [flatten(indices, strides)])
     kept = list(merged)
     while kept and kept[-1] not in index.symbols():
         kept.pop()
     renamed = {old: variable(Symbol(f"c{k}", old.extent)) for k, old in enumerate(kept)}
-    sizes = tuple(symbol.extent for symbol in kept)
-    return MemoryDep(name, index.subs(renamed), sizes)
+    return index.subs(renamed), tuple(symbol.extent for symbol in kept)
 
 
 def merge_axes(

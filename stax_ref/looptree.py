@@ -183,6 +183,7 @@ class Trees:
         self.buffers = buffers
         self._facts: dict[str, _Facts] = {}
         self._grown: dict[tuple[tuple[str, ...], tuple[int, ...]], _Growth | str] = {}
+        self._distances: dict[tuple[str, int, tuple[Symbol, ...]], str | None] = {}
 
     def tree(
         self, first: Sequence[Node], second: Sequence[Node], outer: tuple[int, ...]
@@ -271,11 +272,15 @@ class Trees:
     def _earliest(self, facts: _Facts, own: Segment, growth: _Growth) -> int | str:
         """The first segment the node may join (or the number of a new one), or why it may not."""
         first, outer, segments = 0, growth.outer, growth.segments
-        for access in facts.reads:
+        for count, access in enumerate(facts.reads):
             if access.buffer not in growth.writers:
                 continue
             producer, number = growth.writers[access.buffer]
-            reason = self._outer_distance(facts.node, access, own, outer, producer)
+            key = (facts.node.name, count, outer)
+            if key not in self._distances:
+                distance = self._outer_distance(facts.node, access, own, outer, producer)
+                self._distances[key] = distance
+            reason = self._distances[key]
             if reason is not None:
                 return reason
             same = not producer.node.is_reduction and _compatible(segments[number], own)
