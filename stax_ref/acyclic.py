@@ -2,13 +2,14 @@
 
 Takes the predecessors of every node; gives ``Ancestry``: per unit of fused nodes the bit sets of
 the nodes above and below it in the quotient graph. They change only where nodes are fused, so a
-test is two intersections and the transitive closure is never computed again. Not here: what may be
-fused for other reasons (``legality``), which fusion comes first (``greedy``).
+test is two intersections and the transitive closure is never computed again. ``find_cycle`` names
+the culprits of a graph that has a cycle all the same. Not here: what may be fused for other reasons
+(``legality``), which fusion comes first (``greedy``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class Ancestry:
@@ -59,3 +60,35 @@ class Ancestry:
         self._next += 1
         self.members[made], self.above[made], self.below[made] = members, above, below
         return made
+
+
+def find_cycle(predecessors: Sequence[Iterable[int]]) -> tuple[int, ...]:
+    """Vertices that wait for each other, each for the next and the last for the first.
+
+    Args:
+        predecessors: per vertex the vertices that must come before it.
+
+    Returns:
+        one cycle, from its smallest vertex on; empty where there is none.
+    """
+    state = [0] * len(predecessors)  # 0 not seen, 1 on the path, 2 on no cycle
+    for root in range(len(predecessors)):
+        if state[root]:
+            continue
+        state[root] = 1
+        path, pending = [root], [iter(sorted(predecessors[root]))]
+        while path:
+            for vertex in pending[-1]:
+                if state[vertex] == 1:
+                    found = path[path.index(vertex) :]
+                    start = found.index(min(found))
+                    return tuple(found[start:] + found[:start])
+                if state[vertex] == 0:
+                    state[vertex] = 1
+                    path.append(vertex)
+                    pending.append(iter(sorted(predecessors[vertex])))
+                    break
+            else:
+                state[path.pop()] = 2
+                pending.pop()
+    return ()

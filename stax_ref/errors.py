@@ -26,6 +26,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,6 +78,23 @@ def note(error: BaseException, text: str) -> None:
     """Add a line to an exception of NumPy's or the user's, where Python can (3.11)."""
     if text and hasattr(error, "add_note"):
         error.add_note(text)
+
+
+def around(lines: Sequence[str], culprits: Collection[int], reach: int = 5) -> str:
+    """The lines near the culprits, one below the other.
+
+    Args:
+        lines: a printed record, entry by entry.
+        culprits: numbers of the entries at fault; they are marked with ``>``.
+        reach: entries shown before and after each of them; what is left out shows as ``...``.
+    """
+    shown: list[str] = []
+    for number, line in enumerate(lines):
+        if any(abs(number - culprit) <= reach for culprit in culprits):
+            shown.append(("> " if number in culprits else "  ") + line)
+        elif not shown or shown[-1] != "  ...":
+            shown.append("  ...")
+    return "\n".join(shown)
 
 
 class StaxError(Exception):
