@@ -33,6 +33,13 @@ class Ancestry:
                 self.below[other] |= self.below[number] | 1 << number
         self._next = count
 
+    def copy(self) -> Ancestry:
+        """One that goes on by itself."""
+        other = Ancestry(())
+        other.members, other.above = dict(self.members), dict(self.above)
+        other.below, other._next = dict(self.below), self._next
+        return other
+
     def reaches(self, first: int, second: int) -> bool:
         """True when something in unit ``second`` must run after something in ``first``."""
         return bool(self.above[second] & self.members[first])

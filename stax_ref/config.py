@@ -31,6 +31,8 @@ _RANGES = {
     "max_nodes": (1, _MANY),
     "max_buffers": (1, _MANY),
     "max_neighbours": (1, _MANY),
+    "max_tries": (1, _MANY),
+    "max_searched": (0, _MANY),
     "min_shared_bytes": (0, _MANY),
     "max_lifetime": (0, _MANY),
     "score_ratio": (1, _MANY),
@@ -58,6 +60,8 @@ class Config:
         max_buffers: distinct buffers of one fused group (§7.3).
         max_neighbours: later groups a group is paired with per buffer both touch; the seed pairs
             all of them.
+        max_tries: runs of the default's fusion, each but the first without one fusion of the best.
+        max_searched: nodes of a program up to which more than one run is made.
         min_shared_bytes: smallest traffic saved by a horizontal fusion, in bytes (§7.3).
         max_lifetime: bytes of inputs that a fusion may keep alive longer, per byte it saves (§7.3).
         score_ratio: byte counts further apart than this factor decide alone (§7.3).
@@ -77,6 +81,8 @@ class Config:
     max_nodes: int = 128
     max_buffers: int = 32
     max_neighbours: int = 16
+    max_tries: int = 16
+    max_searched: int = 32
     min_shared_bytes: int = 10
     max_lifetime: int = 32
     score_ratio: int = 16

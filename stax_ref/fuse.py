@@ -1,15 +1,16 @@
 """fuse: which nodes share one kernel (seed §7.2, §7.3).
 
 Takes the dependence records; gives ``Groups`` and one ``Decision`` for every pair looked at. The
-stage itself is short: what may be fused is ``legality``'s, which pair comes first is ``greedy``'s,
-that no two kernels wait for each other is ``acyclic``'s. Not here: the order of kernels
-(``order``), statements (``nest``).
+stage itself is short: what may be fused is ``legality``'s, which pair comes first ``greedy``'s and
+``bestfirst``'s, that no two kernels wait for each other ``acyclic``'s. Not here: the order of
+kernels (``order``), statements (``nest``).
 """
 
 from __future__ import annotations
 
 from . import greedy
 from .acyclic import Ancestry
+from .bestfirst import fewest_bytes
 from .config import Config
 from .depend import Edges
 from .group import Groups
@@ -36,6 +37,6 @@ def fuse(edges: Edges, config: Config) -> Groups:
     if config.seed:
         greedy.in_rounds(run)
     else:
-        greedy.best_first(run, rules.traffic, lambda score: score.key)
+        run = fewest_bytes(run, rules.traffic)
     groups = tuple(unit.group for unit in run.units)
     return Groups(groups, tuple(run.answers.values()), tuple(run.log), edges)

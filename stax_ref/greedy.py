@@ -2,21 +2,21 @@
 
 Takes units (groups of nodes as the algorithm sees them), rules that say what may be fused, and the
 limits of the configuration; gives the partition, every decision and the log. Holds the algorithm of
-the seed, round by round, and the default's, which fuses the pair that saves most, looks at the
-result's new neighbours at once, and goes on until nothing is left. Not here: the rules themselves
-(``legality`` for nodes, ``problem`` for abstract graphs), loops (``looptree``).
+the seed, round by round. Not here: the default's algorithm (``bestfirst``), the rules of nodes
+(``legality``) and of abstract graphs (``abstract``).
 """
 
 from __future__ import annotations
 
-import bisect
-import heapq
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from .acyclic import Ancestry
 from .config import Config
+
+Pair = tuple[int, int]
+"""Two units, each as the bit set of its nodes."""
 
 
 @dataclass(slots=True, eq=False)
@@ -61,8 +61,8 @@ class Rules(Protocol):
     def can_fuse(self, first: Unit, second: Unit) -> Any:
         """An :class:`Answer`: may these two be one group, for all but cycles?"""
 
-    def cycle(self, answer: Any) -> Any:
-        """The same answer as a no, since a third unit would have to run between the two."""
+    def refused(self, answer: Any, reason: str) -> Any:
+        """The same answer as a no, for a reason that is the algorithm's."""
 
     def fused(self, first: Unit, second: Unit, answer: Any) -> tuple[Any, str, tuple[str, ...]]:
         """The fused group, its name, and what the log says of it."""
@@ -104,6 +104,9 @@ def score(first: Unit, second: Unit) -> Score:
     return Score(int(same_kind), saved, len(first.buffers & second.buffers), -distance)
 
 
+CYCLE = "a third kernel would have to run between them"
+
+
 @dataclass(slots=True)
 class Run:
     """One run of the algorithm: the partition so far and what was decided.
@@ -113,21 +116,53 @@ class Run:
         ancestry: for Proposition 7.1.
         rules: what may be fused.
         config: rounds, candidates per buffer, and the factor of the score's exception.
+        known: the rules' answers, by the nodes of both units; runs on one program share them.
+        avoided: pairs this run does not fuse.
+        answers: what was decided in this run, in order.
+        fusions: the pairs it fused, in order.
+        log: the seed's lines.
     """
 
     units: list[Unit]
     ancestry: Ancestry
     rules: Rules
     config: Config
-    answers: dict[tuple[int, int], Any] = field(default_factory=dict)
+    known: dict[Pair, Any] = field(default_factory=dict)
+    avoided: frozenset[Pair] = frozenset()
+    answers: dict[Pair, Any] = field(default_factory=dict)
+    fusions: list[Pair] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
+
+    def again(self, avoided: frozenset[Pair]) -> Run:
+        """A run from the same start that avoids these pairs; only before this one has begun."""
+        return replace(
+            self,
+            units=list(self.units),
+            ancestry=self.ancestry.copy(),
+            avoided=avoided,
+            answers={},
+            fusions=[],
+            log=[],
+        )
+
+    def pair(self, first: Unit, second: Unit) -> Pair:
+        """What identifies two units whatever their numbers: the nodes of both."""
+        members = self.ancestry.members
+        return (members[first.number], members[second.number])
 
     def ask(self, first: Unit, second: Unit) -> Any:
         """The rules' answer, asked once per pair: units never change."""
-        pair = (first.number, second.number)
+        pair = self.pair(first, second)
         if pair not in self.answers:
-            self.answers[pair] = self.rules.can_fuse(*self.oriented(first, second))
+            if pair not in self.known:
+                self.known[pair] = self.rules.can_fuse(*self.oriented(first, second))
+            self.answers[pair] = self.known[pair]
         return self.answers[pair]
+
+    def refuse(self, first: Unit, second: Unit, reason: str) -> None:
+        """Turn a yes into a no."""
+        pair = self.pair(first, second)
+        self.answers[pair] = self.rules.refused(self.answers[pair], reason)
 
     def oriented(self, first: Unit, second: Unit) -> tuple[Unit, Unit]:
         """The two, producer first; program order where neither needs the other."""
@@ -137,6 +172,7 @@ class Run:
     def merge(self, first: Unit, second: Unit, answer: Any) -> Unit:
         """The fused unit."""
         ordered = self.oriented(first, second)
+        self.fusions.append(self.pair(first, second))
         number = self.ancestry.merge(first.number, second.number)
         group, name, said = self.rules.fused(*ordered, answer)
         self.log += [f"fusing {ordered[0].name} with {ordered[1].name}", *said]
@@ -178,7 +214,7 @@ def _round(run: Run) -> None:
             continue
         first, second = run.units[a], run.units[b]
         if run.ancestry.makes_cycle(first.number, second.number):
-            run.answers[first.number, second.number] = run.rules.cycle(answer)
+            run.refuse(first, second, CYCLE)
             continue
         taken |= {a, b}
         merged.append(run.merge(first, second, answer))
@@ -224,106 +260,3 @@ def descending(
                 best = k
         ordered.append(remaining.pop(best))
     return ordered
-
-
-# The default's algorithm --------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """Who reads what: which buffers a fusion spares main memory altogether (Definition 7.3).
-
-    Args:
-        readers: per buffer the bit set of the nodes that read it.
-        sizes: bytes of every computed buffer.
-        kept: buffers that are stored in any case, as the caller gets them.
-    """
-
-    readers: Mapping[str, int]
-    sizes: Mapping[str, int]
-    kept: frozenset[str]
-
-    def is_private(self, buffer: str, members: int) -> bool:
-        """True when only these nodes read the buffer."""
-        return buffer not in self.kept and not self.readers.get(buffer, 0) & ~members
-
-    def saved(self, first: Unit, second: Unit, members: int) -> int:
-        """Bytes that fusing these two units spares: shared reads, and writes nobody else reads."""
-        private = (
-            self.sizes[name]
-            for name in (first.writes | second.writes) & first.buffers & second.buffers
-            if self.is_private(name, members)
-        )
-        return shared_bytes(first, second) + sum(private)
-
-
-def best_first(run: Run, traffic: Traffic, key: Callable[[Score], tuple[int, ...]]) -> None:
-    """Fuse the best pair, look at the result's neighbours, go on until no pair may be fused.
-
-    Rules are asked only when a pair's turn comes. Of equal pairs the one seen first is taken, so a
-    chain is fused like a balanced tree.
-
-    Args:
-        run: units, rules and limits; changed in place.
-        traffic: for the bytes a fusion really saves.
-        key: what is compared of a score, larger first.
-    """
-    alive = {unit.number: unit for unit in run.units}
-    members = run.ancestry.members
-    shelves: dict[str, list[tuple[int, int]]] = {}
-    heap: list[tuple[tuple[int, ...], int, int, int]] = []
-    seen = 0
-
-    def offer(first: Unit, second: Unit) -> None:
-        nonlocal seen
-        plain = score(first, second)
-        together = members[first.number] | members[second.number]
-        saved = traffic.saved(first, second, together)
-        vertical = (first.writes & second.buffers) or (second.writes & first.buffers)
-        if saved or vertical:
-            worth = Score(plain.kind, saved, plain.buffers, plain.nearness)
-            heapq.heappush(heap, (tuple(-v for v in key(worth)), seen, first.number, second.number))
-            seen += 1
-
-    for unit in run.units:
-        near = _neighbours(unit, shelves, run.config.max_neighbours)
-        for number in sorted(near, key=lambda n: alive[n].first):
-            offer(alive[number], unit)
-        _shelve(unit, shelves)
-    while heap:
-        _, _, a, b = heapq.heappop(heap)
-        if a not in alive or b not in alive:
-            continue
-        first, second = alive[a], alive[b]
-        answer = run.ask(first, second)
-        if not answer.verdict:
-            continue
-        if run.ancestry.makes_cycle(a, b):
-            run.answers[a, b] = run.rules.cycle(answer)
-            continue
-        for unit in (first, second):
-            del alive[unit.number]
-            for name in unit.buffers:
-                shelf = shelves[name]
-                del shelf[bisect.bisect_left(shelf, (unit.first, unit.number))]
-        made = run.merge(first, second, answer)
-        near = _neighbours(made, shelves, run.config.max_neighbours)
-        alive[made.number] = made
-        _shelve(made, shelves)
-        for number in sorted(near, key=lambda n: alive[n].first):
-            other = alive[number]
-            offer(*((made, other) if made.first < other.first else (other, made)))
-    run.units = sorted(alive.values(), key=lambda unit: unit.first)
-
-
-def _neighbours(unit: Unit, shelves: Mapping[str, list[tuple[int, int]]], cap: int) -> set[int]:
-    """Units near by that touch a common buffer, at most ``cap`` before and after per buffer."""
-    found: set[int] = set()
-    for name in unit.buffers:
-        shelf = shelves.get(name, [])
-        place = bisect.bisect_left(shelf, (unit.first, unit.number))
-        found.update(number for _, number in shelf[max(0, place - cap) : place + cap])
-    return found
-
-
-def _shelve(unit: Unit, shelves: dict[str, list[tuple[int, int]]]) -> None:
-    for name in unit.buffers:
-        bisect.insort(shelves.setdefault(name, []), (unit.first, unit.number))

@@ -12,9 +12,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from .bestfirst import Traffic
 from .config import Config
 from .depend import DataDep, Edges, Record
-from .greedy import Traffic, Unit, shared_bytes
+from .greedy import Unit, shared_bytes
 from .group import Decision, Group
 from .looptree import LoopTree, Trees
 from .node import Buffer
@@ -32,10 +33,16 @@ class NodeRules:
         for number, record in enumerate(edges.records):
             for dep in record.reads:
                 readers[dep.buffer] = readers.get(dep.buffer, 0) | 1 << number
-        sizes = {name: buffer.nbytes for name, buffer in self.buffers.items()}
-        self.traffic = Traffic(readers, sizes, frozenset(edges.outputs))
+        computed = [name for record in edges.records for name in record.node.buffers]
         self.numbers: dict[DataDep, int] = {}
-        self.computed = frozenset(name for r in edges.records for name in r.node.buffers)
+        self.names: dict[int, str] = {}
+        self.traffic = Traffic(
+            readers,
+            {name: self.buffers[name].nbytes for name in computed},
+            frozenset(edges.outputs),
+            self.names,
+            frozenset(k for k, r in enumerate(edges.records) if r.node.is_extern),
+        )
 
     def unit(self, number: int, record: Record) -> Unit:
         """A node alone: its pointwise loops are the shared ones."""
@@ -47,8 +54,7 @@ class NodeRules:
             tree = alone
         group = Group((record,), tree, record.iteration)
         touches = {
-            self.numbers.setdefault(dep, len(self.numbers)): dep.elements
-            * self.buffers[dep.buffer].dtype.itemsize
+            self._number(dep): dep.elements * self.buffers[dep.buffer].dtype.itemsize
             for dep in (*record.reads, *record.writes)
         }
         return Unit(
@@ -62,6 +68,12 @@ class NodeRules:
             number,
             node.is_reduction,
         )
+
+    def _number(self, dep: DataDep) -> int:
+        """The number of a dependence; equal ones have the same."""
+        number = self.numbers.setdefault(dep, len(self.numbers))
+        self.names[number] = dep.buffer
+        return number
 
     # the interface of ``greedy`` ------------------------------------------------------------------
     def can_fuse(self, first: Unit, second: Unit) -> Decision:
@@ -78,9 +90,8 @@ class NodeRules:
         reason, tree = answer
         return Decision(pair, True, reason, saved, tree)
 
-    def cycle(self, answer: Decision) -> Decision:
-        """No, by Proposition 7.1."""
-        reason = "a third kernel would have to run between them"
+    def refused(self, answer: Decision, reason: str) -> Decision:
+        """No, for a reason of the algorithm's."""
         return replace(answer, verdict=False, reason=reason, tree=None)
 
     def fused(
@@ -151,8 +162,8 @@ class NodeRules:
         read = {dep.buffer for record in group.records for dep in record.reads} - own
         return {
             (self.buffers[name].dtype.str, self.buffers[name].nbytes)
-            for name in read & self.computed
-            if self.traffic.is_private(name, members)
+            for name in read
+            if name in self.traffic.sizes and self.traffic.is_private(name, members)
         }
 
     # readings of Definition 7.2 -------------------------------------------------------------------

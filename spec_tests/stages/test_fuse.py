@@ -20,6 +20,7 @@ from spec_tests.stages.random_programs import random_program
 from stax_c.emit import emit
 from stax_ref import greedy
 from stax_ref.acyclic import Ancestry
+from stax_ref.bestfirst import AVOIDED
 from stax_ref.compile import Program
 from stax_ref.config import Config
 from stax_ref.depend import Edges, Record, WeakDep, WholeDep, depend
@@ -298,6 +299,32 @@ def test_streams(schedule):
         found = fuse(depend(moved, config.seed), config)
         assert len(found.groups) == groups
     assert [d.reason for d in found.decisions] == ["streams 0 and 1 differ"]
+
+
+def two_maxima(w):
+    """The first pair that saves most, the maximum and the mean, is not in the best partition."""
+    top = np.max(np.abs(w), axis=1, keepdims=True)
+    spread = np.var(w, axis=1, keepdims=True)
+    return spread - top, spread
+
+
+@pytest.mark.parametrize(
+    ("limits", "bytes_moved"),
+    [
+        ({"max_tries": 1}, 288),
+        ({"max_tries": 2}, 280),
+        ({"max_searched": 4}, 288),
+        ({"max_searched": 5}, 280),
+        ({}, 280),
+    ],
+)
+def test_a_search_around_the_best_first_partition(limits, bytes_moved):
+    """max_tries and max_searched, both sides: five nodes, the second run is better."""
+    program = compiled(two_maxima, np.ones((1, 33), np.float32), **limits)
+    assert len(program.lowered.nodes) == 5
+    assert program.plan.bytes_moved == bytes_moved
+    reasons = [d.reason for d in program.groups.decisions]
+    assert (AVOIDED in reasons) == (bytes_moved == 280)
 
 
 def test_names_that_join_alike_are_kept_apart():
