@@ -8,7 +8,6 @@ their own. Not here: statements (``nest``), the runtime's pool.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from .config import Config
 from .errors import InvariantError
 from .group import Group
 from .node import Buffer
+from .private import private_storage
 
 ALIGNMENT = 64
 
@@ -70,44 +70,17 @@ def memory(
                 last[dep.buffer] = step
     slots: list[Slot] = []
     for step, group in enumerate(sequence):
-        room = config.local_bytes
-        for name in (name for record in group.records for name in record.node.buffers):
-            buffer = buffers[name]
-            end = last.get(name, step)
-            if name in outputs:
-                slots.append(Slot(name, "output", buffer.nbytes, step, len(sequence)))
-            elif end == step and group.tree is not None and not config.seed:
-                slots.append(_private(buffer, group, step, room))
-                room -= slots[-1].nbytes if slots[-1].kind == "row" else 0
-            else:
-                slots.append(Slot(name, "arena", buffer.nbytes, step, end))
+        names = [name for record in group.records for name in record.node.buffers]
+        inside = [n for n in names if n not in outputs and last.get(n, step) == step]
+        private = private_storage(group, inside, buffers, config)
+        for name in names:
+            if name in private:
+                slots.append(Slot(name, *private[name], step, step))
+                continue
+            kind = "output" if name in outputs else "arena"
+            end = len(sequence) if name in outputs else last[name]
+            slots.append(Slot(name, kind, buffers[name].nbytes, step, end))
     return _placed(slots)
-
-
-def _private(buffer: Buffer, group: Group, step: int, room: int) -> Slot:
-    """Storage of a buffer that only its own kernel uses; ``room`` is left on the stack."""
-    tree = group.tree
-    assert tree is not None
-    writer = next(
-        k
-        for k, segment in enumerate(tree.segments)
-        for node in group.nodes
-        if node.name in segment.nodes and node.buffer == buffer.name
-    )
-    readers = {
-        k
-        for k, segment in enumerate(tree.segments)
-        for record in group.records
-        if record.node.name in segment.nodes
-        and any(dep.buffer == buffer.name for dep in record.reads)
-    }
-    shared = math.prod(tree.outer)
-    row = buffer.nbytes // shared
-    if readers == {writer} or buffer.size == shared:
-        return Slot(buffer.name, "register", 0, step, step)
-    if tree.outer and row <= room:
-        return Slot(buffer.name, "row", row, step, step)
-    return Slot(buffer.name, "arena", buffer.nbytes, step, step)
 
 
 def _placed(slots: Sequence[Slot]) -> tuple[Slot, ...]:
