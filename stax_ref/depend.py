@@ -47,7 +47,7 @@ class MemoryDep:
 
 @dataclass(frozen=True, slots=True)
 class WholeDep:
-    """A buffer accessed as a whole by an external call; its indices cannot be analysed."""
+    """A buffer accessed as a whole: by an external call, or at runtime positions."""
 
     buffer: str
     elements: int
@@ -137,9 +137,22 @@ class Edges:
             )
         return found
 
+    @property
+    def fallbacks(self) -> int:
+        """Dependences of loops that no index expression holds: reads at runtime positions.
+
+        Every view has a canonical index, so there is no other kind. Such a read stands as a
+        ``WholeDep``, which equals no ``MemoryDep``.
+        """
+        loops = [record for record in self.records if not record.node.is_extern]
+        return sum(isinstance(dep, WholeDep) for record in loops for dep in record.reads)
+
     def __str__(self) -> str:
         produced = frozenset(self.writer)
-        return "\n\n".join(record.text(produced) for record in self.records)
+        parts = [record.text(produced) for record in self.records]
+        if self.fallbacks:
+            parts.append(f"fall-back indices: {self.fallbacks} at runtime positions")
+        return "\n\n".join(parts)
 
 
 def depend(lowered: Lowered, merge_loops: bool) -> Edges:

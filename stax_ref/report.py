@@ -46,6 +46,8 @@ def explain(program: Program) -> str:
         place = f"  {node.where.short}" if node.where is not None else ""
         source = f"  {node.where.text}" if node.where is not None else ""
         lines.append(f"  {node.name}: {node.kind}{place}{source}")
+    if program.edges.fallbacks:
+        lines.append(f"  fall-back indices: {program.edges.fallbacks} at runtime positions")
     if program.groups.decisions:
         lines += ["", "decisions", *(f"  {d}" for d in program.groups.decisions)]
     lines += ["", "kernels"]
