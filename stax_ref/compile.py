@@ -19,7 +19,7 @@ from .fuse import fuse
 from .graph import Graph
 from .group import Group, Groups
 from .lower import Lowered, lower
-from .memory import Slot, memory
+from .memory import Memory, memory
 from .order import order
 from .plan import Plan, Step, build_steps, plan
 
@@ -34,7 +34,7 @@ class Program:
     edges: Edges
     groups: Groups
     sequence: tuple[Group, ...]
-    slots: tuple[Slot, ...]
+    memory: Memory
     steps: tuple[Step, ...]
     plan: Plan
     seconds: tuple[tuple[str, float], ...]
@@ -52,7 +52,7 @@ STAGES: tuple[tuple[str, Callable[[dict[str, Any], Config], Any]], ...] = (
     ("fuse", lambda m, c: fuse(m["depend"], c)),
     ("order", lambda m, c: order(m["fuse"])),
     ("memory", lambda m, c: memory(m["order"], m["depend"].named, m["depend"].outputs, c)),
-    ("nest", lambda m, c: build_steps(m["order"], m["depend"].named, m["memory"], c)),
+    ("nest", lambda m, c: build_steps(m["order"], m["depend"].named, m["memory"].slots, c)),
     ("plan", lambda m, c: plan(m["trace"], m["lower"], m["nest"], m["memory"])),
 )
 
@@ -62,7 +62,7 @@ TEXTS: dict[str, Callable[[Program], str]] = {
     "depend": lambda p: str(p.edges),
     "fuse": lambda p: str(p.groups),
     "order": lambda p: "\n".join(f"{k}: {g.name}" for k, g in enumerate(p.sequence)),
-    "memory": lambda p: "\n".join(map(str, p.slots)),
+    "memory": lambda p: str(p.memory),
     "nest": lambda p: "\n\n".join(map(str, p.steps)),
     "plan": lambda p: str(p.plan),
 }

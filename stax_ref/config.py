@@ -41,6 +41,7 @@ _RANGES = {
     "max_ops": (1, _MANY),
     "max_ops_reused": (0, _MANY),
     "local_bytes": (0, 65536),
+    "in_place_percent": (0, 101),
 }
 
 
@@ -70,6 +71,8 @@ class Config:
         max_ops: operations of one body before it is materialised.
         max_ops_reused: the same for a value with several users.
         local_bytes: rows a kernel keeps on its stack instead of in buffers, in bytes together.
+        in_place_percent: least size of an output that is written in place of an input, in per cent
+            of the input's (§7.5); 101 for never.
     """
 
     schedule: str = "default"
@@ -91,6 +94,7 @@ class Config:
     max_ops: int = 100
     max_ops_reused: int = 50
     local_bytes: int = 32768
+    in_place_percent: int = 95
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():

@@ -1,23 +1,28 @@
-"""memory: where each buffer lives, and from when to when (seed §7.5, Definition 7.5).
+"""memory: where every computed buffer is stored (seed §7.5).
 
-Takes the ordered groups; gives one ``Slot`` per computed buffer. A buffer that only its own kernel
-uses becomes a register or a row inside the kernel where the loop tree allows it; the others get a
-byte range of one arena, first fit in order of definition, 64-byte aligned; outputs get memory of
-their own. Not here: statements (``nest``), the runtime's pool.
+Takes ordered groups; gives ``Memory``: a ``Slot`` per computed buffer, and how the arena was laid
+out. Lifetimes are closed intervals of steps (Definition 7.5). A buffer used only inside its group
+becomes a register or a row on the stack (``private``); the others share one arena by temporal and
+spatial splits (``pools``), after storage has been taken over in place (``inplace``) and, in the
+seed's schedule, from the free pool (``freepool``). Outputs get memory of their own. Not here:
+statements (``nest``), the runtime's pool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from . import freepool
 from .config import Config
 from .errors import InvariantError
 from .group import Group
+from .inplace import in_place
 from .node import Buffer
+from .pools import ALIGNMENT, Block, Pool, aligned, least_bytes, pooled
 from .private import private_storage
 
-ALIGNMENT = 64
+__all__ = ["ALIGNMENT", "Memory", "Slot", "arena_bytes", "check", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,9 @@ class Slot:
         first: step that defines it.
         last: last step that reads it; a closed interval.
         offset: byte offset in the arena, 0 elsewhere.
+        takes: the buffer whose storage it takes over, empty for none.
+        how: ``"in place"`` (its kernel still reads the old contents) or ``"reuse"`` (they are dead
+            before); empty where it takes nothing over.
     """
 
     buffer: str
@@ -40,11 +48,45 @@ class Slot:
     first: int
     last: int
     offset: int = 0
+    takes: str = ""
+    how: str = ""
 
     def __str__(self) -> str:
         text = f"{self.buffer}  {self.kind}  {self.nbytes} bytes  steps {self.first}..{self.last}"
-        end = self.offset + self.nbytes
-        return f"{text} bytes {self.offset}..{end}" if self.kind == "arena" else text
+        if self.kind != "arena":
+            return text
+        text += f" bytes {self.offset}..{self.offset + self.nbytes}"
+        return f"{text}  {self.how} of {self.takes}" if self.takes else text
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Storage of all computed buffers.
+
+    Args:
+        slots: in order of definition.
+        pool: how the arena is laid out.
+        least: M* of Definition 7.5 for what is in the arena: no layout needs less, except in place.
+        reuse: what the free pool found; None in the default schedule, which has none.
+    """
+
+    slots: tuple[Slot, ...]
+    pool: Pool
+    least: int
+    reuse: freepool.Reuse | None = None
+
+    def live(self, step: int) -> tuple[Slot, ...]:
+        """Slots that hold something at this step: L(τ) of Definition 7.5."""
+        return tuple(slot for slot in self.slots if slot.first <= step <= slot.last)
+
+    def __str__(self) -> str:
+        lines = [*map(str, self.slots)]
+        if self.pool.size:
+            lines += ["", str(self.pool), f"at least {self.least} bytes live at one step"]
+        if self.reuse is not None and self.reuse.taken:
+            peaks = f"{self.reuse.before} bytes without reuse, {self.reuse.after} with it"
+            lines.append(f"free pool: peak {peaks}")
+        return "\n".join(lines)
 
 
 def memory(
@@ -52,22 +94,56 @@ def memory(
     buffers: Mapping[str, Buffer],
     outputs: Sequence[str],
     config: Config,
-) -> tuple[Slot, ...]:
-    """Ordered groups → slots, in order of definition.
+) -> Memory:
+    """Ordered groups → storage.
 
     Args:
         sequence: groups in the order they run.
         buffers: every buffer by name.
         outputs: names of the buffers the caller gets.
-        config: ``local_bytes``; the seed keeps every intermediate in a buffer.
+        config: ``local_bytes`` and ``in_place_percent``; the seed keeps every intermediate in a
+            buffer and reuses storage by a free pool.
     """
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for step, group in enumerate(sequence):
-        for record in group.records:
-            first |= dict.fromkeys(record.node.buffers, step)
-            for dep in record.reads:
-                last[dep.buffer] = step
+    slots = _slots(sequence, buffers, outputs, config)
+    stored = {slot.buffer: slot for slot in slots if slot.kind == "arena"}
+    last = {slot.buffer: slot.last for slot in slots}
+    takes = {
+        new: (old, "in place")
+        for new, old in in_place(sequence, buffers, stored, last, config).items()
+    }
+    blocks = _blocks(stored.values(), {new: old for new, (old, _) in takes.items()})
+    least = least_bytes([Block(s.buffer, s.nbytes, s.first, s.last) for s in stored.values()])
+    found = None
+    if config.seed:
+        keys = [(buffers[block.name].dtype.str, block.nbytes) for block in blocks]
+        found = freepool.reuse(blocks, keys, len(sequence))
+        last_of = _owners({new: old for new, (old, _) in takes.items()})
+        takes |= {new: (last_of.get(old, old), "reuse") for new, old in found.taken.items()}
+    blocks = _blocks(stored.values(), {new: old for new, (old, _) in takes.items()})
+    pool = pooled(blocks)
+    root = _roots({new: old for new, (old, _) in takes.items()})
+    placed = [
+        replace(
+            slot,
+            offset=pool.offsets[root.get(slot.buffer, slot.buffer)],
+            takes=takes.get(slot.buffer, ("", ""))[0],
+            how=takes.get(slot.buffer, ("", ""))[1],
+        )
+        if slot.kind == "arena"
+        else slot
+        for slot in slots
+    ]
+    return Memory(tuple(placed), pool, least, found)
+
+
+def _slots(
+    sequence: Sequence[Group],
+    buffers: Mapping[str, Buffer],
+    outputs: Sequence[str],
+    config: Config,
+) -> list[Slot]:
+    """Kinds and lifetimes, in order of definition; no offsets yet."""
+    last = {dep.buffer: k for k, g in enumerate(sequence) for r in g.records for dep in r.reads}
     slots: list[Slot] = []
     for step, group in enumerate(sequence):
         names = [name for record in group.records for name in record.node.buffers]
@@ -80,48 +156,59 @@ def memory(
             kind = "output" if name in outputs else "arena"
             end = len(sequence) if name in outputs else last[name]
             slots.append(Slot(name, kind, buffers[name].nbytes, step, end))
-    return _placed(slots)
+    return slots
 
 
-def _placed(slots: Sequence[Slot]) -> tuple[Slot, ...]:
-    """Offsets by first fit among the slots whose lifetimes intersect."""
-    placed: list[Slot] = []
-    for slot in slots:
-        if slot.kind != "arena":
-            placed.append(slot)
-            continue
-        taken = sorted(
-            (other.offset, _aligned(other.offset + other.nbytes))
-            for other in placed
-            if other.kind == "arena" and other.first <= slot.last and slot.first <= other.last
-        )
-        offset = 0
-        for begin, end in taken:
-            if offset + slot.nbytes <= begin:
-                break
-            offset = max(offset, end)
-        placed.append(Slot(slot.buffer, slot.kind, slot.nbytes, slot.first, slot.last, offset))
-    return tuple(placed)
+def _roots(takes: Mapping[str, str]) -> dict[str, str]:
+    """Per buffer that takes storage over the buffer that had it first."""
+    found: dict[str, str] = {}
+    for new, old in takes.items():
+        first = old
+        while first in takes:
+            first = takes[first]
+        found[new] = first
+    return found
 
 
-def _aligned(offset: int) -> int:
-    return -(-offset // ALIGNMENT) * ALIGNMENT
+def _owners(takes: Mapping[str, str]) -> dict[str, str]:
+    """Per buffer that had storage first the buffer that had it last."""
+    return {first: new for new, first in _roots(takes).items()}
+
+
+def _blocks(stored: Iterable[Slot], takes: Mapping[str, str]) -> list[Block]:
+    """One block per storage, from its first owner's first step to its last owner's last one."""
+    root = _roots(takes)
+    found: dict[str, Block] = {}
+    for slot in stored:
+        name = root.get(slot.buffer, slot.buffer)
+        if name not in found:
+            found[name] = Block(name, slot.nbytes, slot.first, slot.last)
+        else:
+            block = found[name]
+            found[name] = replace(block, last=max(block.last, slot.last))
+    return list(found.values())
 
 
 def arena_bytes(slots: Sequence[Slot]) -> int:
     """Bytes of the arena: the end of its highest slot, aligned."""
-    return max((_aligned(s.offset + s.nbytes) for s in slots if s.kind == "arena"), default=0)
+    return max((aligned(s.offset + s.nbytes) for s in slots if s.kind == "arena"), default=0)
 
 
 def check(slots: Sequence[Slot]) -> None:
-    """No two arena slots that live at the same time share a byte.
+    """No two arena slots that live at the same time share a byte, but for storage taken in place.
 
     Raises:
         InvariantError: with the two slots.
     """
-    arena = [slot for slot in slots if slot.kind == "arena"]
-    for k, a in enumerate(arena):
-        for b in arena[:k]:
-            together = a.first <= b.last and b.first <= a.last
-            if together and a.offset < b.offset + b.nbytes and b.offset < a.offset + a.nbytes:
-                raise InvariantError(f"two live buffers overlap in the arena:\n  {a}\n  {b}")
+    arena = sorted((slot for slot in slots if slot.kind == "arena"), key=lambda s: s.first)
+    live: list[Slot] = []
+    for slot in arena:
+        live = [other for other in live if other.last >= slot.first]
+        for other in live:
+            taken = slot.how == "in place" and slot.takes == other.buffer
+            apart = slot.offset >= other.offset + other.nbytes
+            if not apart and other.offset < slot.offset + slot.nbytes:
+                if taken and other.last == slot.first:
+                    continue
+                raise InvariantError(f"two live buffers overlap in the arena:\n  {other}\n  {slot}")
+        live.append(slot)

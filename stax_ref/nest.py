@@ -152,6 +152,8 @@ class Nest:
         buffers: every buffer it touches outside its locals, inputs first.
         body: statements.
         places: the user's lines it comes from.
+        in_place: buffers it writes into the storage of one it reads, each with that one: an element
+            is read, for the last time, before the same iteration overwrites it.
     """
 
     name: str
@@ -159,10 +161,12 @@ class Nest:
     buffers: tuple[Buffer, ...]
     body: tuple[Statement, ...]
     places: tuple[Where, ...] = ()
+    in_place: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         heads = [f"kernel {self.name}  ({', '.join(self.nodes)})"]
-        heads += [f"  {buffer}{_layout(buffer)}" for buffer in self.buffers]
+        taken = {new: f" in place of {old}" for new, old in self.in_place}
+        heads += [f"  {b}{_layout(b)}{taken.get(b.name, '')}" for b in self.buffers]
         known = {buffer.name: buffer for buffer in self.buffers}
         return "\n".join(heads + list(_lines(self.body, 1, known)))
 

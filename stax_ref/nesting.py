@@ -70,7 +70,9 @@ def nest(
     used = [buffer for key, buffer in buffers.items() if key in touched - rows]
     nodes = tuple(node.name for node in group.nodes)
     places = tuple(node.where for node in group.nodes if node.where is not None)
-    result = Nest(name, nodes, tuple(used), body, places)
+    written = (slots[name] for node in group.nodes for name in node.buffers)
+    taken = tuple((slot.buffer, slot.takes) for slot in written if slot.how == "in place")
+    result = Nest(name, nodes, tuple(used), body, places, taken)
     result.check()
     return result
 

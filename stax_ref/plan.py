@@ -17,7 +17,7 @@ from .errors import InvariantError
 from .graph import Graph, Input
 from .group import Group
 from .lower import Lowered
-from .memory import Slot, arena_bytes
+from .memory import Memory, Slot, arena_bytes
 from .memory import check as check_slots
 from .nest import Nest, Store, walk
 from .nesting import nest as fill
@@ -53,7 +53,8 @@ class Instruction:
     """One step of the wrapper.
 
     ``op`` is ``guard`` (shapes, dtypes and strides of inputs), ``arena`` (with ``nbytes``),
-    ``slot`` (a buffer inside the arena), ``allocate`` (an output), ``launch`` (kernels of one
+    ``slot`` (a buffer inside the arena), ``allocate`` (memory of a buffer's own), ``reuse`` and
+    ``in place`` (the first buffer takes over the storage of the second), ``launch`` (kernels of one
     launch), ``call`` (an external call), ``free``, ``commit`` (what an argument holds at the end is
     copied into it, after all flags were read) or ``return``.
     """
@@ -193,6 +194,13 @@ class Plan:
             buffer = self.buffer(names[0])
             layout = f"{buffer.shape}, {buffer.strides}, {buffer.dtype.str!r}"
             return [f"{names[0]} = empty_strided({layout})"]
+        if op in ("reuse", "in place"):
+            new, old = (self.buffer(name) for name in names)
+            taken = old.name
+            if (new.shape, new.strides) != (old.shape, old.strides):
+                taken = f"reinterpret_tensor({old.name}, {new.shape}, {new.strides})"
+            gone = f"; del {old.name}" if op == "reuse" else ""
+            return [f"{new.name} = {taken}{gone}  # {op}"]
         if op == "launch":
             nests = {step.name: step for step in self.steps if isinstance(step, Nest)}
             return [
@@ -251,8 +259,12 @@ def build_steps(
     return tuple(steps)
 
 
-def plan(graph: Graph, lowered: Lowered, steps: Sequence[Step], slots: Sequence[Slot]) -> Plan:
-    """plan: everything decided → the ``Plan`` with its wrapper."""
+def plan(graph: Graph, lowered: Lowered, steps: Sequence[Step], memory: Memory) -> Plan:
+    """plan: everything decided → the ``Plan`` with its wrapper.
+
+    A schedule with a free pool allocates buffer by buffer, and each kernel is a launch; one without
+    takes its arena at once, and neighbouring kernels are one launch.
+    """
     inputs = tuple(buffer.name for buffer in lowered.buffers if buffer.kind != "computed")
     return Plan(
         graph.name,
@@ -264,8 +276,8 @@ def plan(graph: Graph, lowered: Lowered, steps: Sequence[Step], slots: Sequence[
         graph.written,
         tuple(out.weak for out in graph.outputs),
         tuple(steps),
-        tuple(slots),
-        _wrapper(inputs, lowered.buffers, lowered.outputs, steps, slots, graph.written),
+        memory.slots,
+        _wrapper(inputs, lowered.buffers, lowered.outputs, steps, memory, graph.written),
     )
 
 
@@ -274,31 +286,32 @@ def _wrapper(
     buffers: Sequence[Buffer],
     outputs: Sequence[str],
     steps: Sequence[Step],
-    slots: Sequence[Slot],
+    memory: Memory,
     written: Sequence[int],
 ) -> tuple[Instruction, ...]:
-    """Neighbouring kernels are one launch; buffers appear before it and go after their last use."""
+    """Buffers appear before the launch that writes them and go after their last use."""
     instructions = [Instruction("guard", tuple(input_buffers))]
-    total = arena_bytes(slots)
-    if total:
+    pooled = memory.reuse is not None
+    total = arena_bytes(memory.slots)
+    if total and not pooled:
         instructions.append(Instruction("arena", (), total))
     by_name = {buffer.name: buffer for buffer in buffers}
     empty = [name for name in dict.fromkeys(outputs) if by_name[name].size == 0]
     instructions += [Instruction("allocate", (name,)) for name in empty]
-    arena = {slot.buffer for slot in slots if slot.kind == "arena"}
-    runs = _runs(steps)
+    slots = {slot.buffer: slot for slot in memory.slots}
+    kept = {*outputs, *(input_buffers[k] for k in written)}
+    kept |= {slot.takes for slot in memory.slots if slot.how == "reuse"}
+    runs = [[step] for step in steps] if pooled else _runs(steps)
     last = {name: number for number, run in enumerate(runs) for s in run for name in touched(s)}
     defined = set(input_buffers)
     for number, run in enumerate(runs):
         names = dict.fromkeys(name for step in run for name in touched(step))
         for name in names:
             if name not in defined:
-                op = "slot" if name in arena else "allocate"
-                instructions.append(Instruction(op, (name,)))
+                instructions.append(_storage(slots[name], pooled))
         defined |= set(names)
         op = "launch" if isinstance(run[0], Nest) else "call"
         instructions.append(Instruction(op, tuple(step.name for step in run)))
-        kept = {*outputs, *(input_buffers[k] for k in written)}
         gone = tuple(name for name in names if last[name] == number and name not in kept)
         if gone:
             instructions.append(Instruction("free", gone))
@@ -307,6 +320,17 @@ def _wrapper(
         instructions.append(Instruction("commit", (input_buffers[number], name)))
     instructions.append(Instruction("return", tuple(outputs[:returned])))
     return tuple(instructions)
+
+
+def _storage(slot: Slot, pooled: bool) -> Instruction:
+    """How a buffer gets its storage."""
+    if slot.kind != "arena":
+        return Instruction("allocate", (slot.buffer,))
+    if not pooled:
+        return Instruction("slot", (slot.buffer,))
+    if slot.takes:
+        return Instruction(slot.how, (slot.buffer, slot.takes))
+    return Instruction("allocate", (slot.buffer,))
 
 
 def _runs(steps: Sequence[Step]) -> list[list[Step]]:

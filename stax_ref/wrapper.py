@@ -60,6 +60,7 @@ def run_wrapper(
         "view": _view,
         "empty_strided": _empty_strided,
         "as_strided": _as_strided,
+        "reinterpret_tensor": _reinterpret_tensor,
         "launch": launch,
         "call": call,
     }
@@ -94,6 +95,14 @@ def _empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: str)
 def _view(arena: np.ndarray, offset: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     part = arena[offset : offset + _nbytes(shape, dtype)]
     return part.view(dtype).reshape(shape)
+
+
+def _reinterpret_tensor(
+    array: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray:
+    """The storage of an array in C order under another shape, without a copy."""
+    del strides
+    return array.reshape(-1)[: int(np.prod(shape, dtype=np.int64))].reshape(shape)
 
 
 def _as_strided(

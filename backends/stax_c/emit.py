@@ -237,6 +237,7 @@ def _prologue(
     accesses = [getattr(s, "access", None) for s in walk(tuple(body))]
     touched = {access.buffer for access in accesses if access is not None}
     stored = {s.access.buffer for s in walk(tuple(body)) if isinstance(s, Store)}
+    shared = {name for pair in nest.in_place for name in pair}
     for buffer in nest.buffers:
         if buffer.name not in touched:
             continue
@@ -244,7 +245,8 @@ def _prologue(
         name = printer.names[buffer.name]
         ctype = memory_type(buffer.dtype)
         place = numbers[buffer.name]
-        printer.line(f"{const}{ctype} *const restrict {name} = b[{place}];{_shape(buffer)}")
+        alone = "" if buffer.name in shared else "restrict "
+        printer.line(f"{const}{ctype} *const {alone}{name} = b[{place}];{_shape(buffer)}")
     printer.line("(void)flags;")
 
 

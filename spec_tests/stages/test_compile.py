@@ -81,7 +81,7 @@ def test_stages_are_pure():
 def test_results_are_frozen():
     program = stax.jit(programs.softmax).lower(ROWS).program
     objects = [program, program.graph, program.lowered, program.edges, program.groups]
-    objects += [program.plan, *program.slots, *program.steps, *program.sequence]
+    objects += [program.plan, *program.plan.slots, *program.steps, *program.sequence]
     for thing in objects:
         name = dataclasses.fields(thing)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):

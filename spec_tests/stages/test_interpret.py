@@ -145,15 +145,15 @@ def chain(x):
 
 
 def with_slots(program: Program, change) -> Program:
-    slots = tuple(change(slot) for slot in program.slots)
-    return replace(program, slots=slots, plan=replace(program.plan, slots=slots))
+    slots = tuple(change(slot) for slot in program.plan.slots)
+    return replace(program, plan=replace(program.plan, slots=slots))
 
 
 def test_a_lifetime_one_step_short_is_caught_by_points_alone():
     x = RNG.standard_normal(16).astype(np.float32)
     program = compiled(chain, x)
     assert rungs_that_differ(program, [x]) == []
-    victims = [s for s in program.slots if s.kind == "arena" and s.last > s.first]
+    victims = [s for s in program.plan.slots if s.kind == "arena" and s.last > s.first]
     assert len(victims) >= 2
     for victim in victims:
         short = with_slots(
@@ -167,7 +167,7 @@ def test_a_place_given_away_too_early_is_caught_by_points_alone():
     """The short lifetime lets the next buffer move in: the plan's own check sees no overlap."""
     x = RNG.standard_normal(16).astype(np.float32)
     program = compiled(chain, x)
-    a, b = (s for s in program.slots if s.kind == "arena")
+    a, b = (s for s in program.plan.slots if s.kind == "arena")
     assert (a.first, a.last, b.first) == (0, 2, 1)
 
     def move(slot):
@@ -220,7 +220,7 @@ def test_dead_memory_is_poison():
     x = RNG.standard_normal(16).astype(np.float32)
     program = compiled(chain, x)
     memory = points._PoisonedMemory(program.plan, [x])
-    arena = [s.buffer for s in program.slots if s.kind == "arena"]
+    arena = [s.buffer for s in program.plan.slots if s.kind == "arena"]
     memory.poison_dead(0)
     for name in arena:
         assert np.all(np.isnan(memory.storage[name]))

@@ -110,15 +110,31 @@ def test_the_wrapper_refuses_other_shapes():
         wrapper.run_wrapper(plan, [np.zeros((6, 21), np.float32)], interpret.Recording())
 
 
-def test_the_wrapper_of_example_7_1_reads_like_listing_8_1():
+def test_the_wrapper_of_listing_8_1():
+    """(a*b).sum(-1): the grouped assertion first, one allocation, frees after the last use."""
+    a = np.zeros((64, 128), np.float32)
+    plan = planned(lambda a, b: (a * b).sum(-1), a, a + 1, schedule="seed")
+    sizes = "((64, 128), (64, 128)), ((128, 1), (128, 1))"
+    assert plan.wrapper_text().splitlines() == [
+        "def wrapper(args):",
+        "    primals_1, primals_2, = args",
+        "    args.clear()",
+        f"    assert_size_stride_grouped((primals_1, primals_2,), {sizes}, 'input')",
+        "    buf2 = empty_strided((64,), (1,), '<f4')",
+        "    launch('k0', primals_1, primals_2, buf2)",
+        "    del primals_1, primals_2",
+        "    return (buf2,)",
+    ]
+
+
+def test_the_wrapper_of_example_7_1():
     """The grouped assertion, the buffers, one launch; row sums go when the kernel has returned."""
-    text = planned(programs.example_1, np.zeros((64, 128), np.float32), schedule="seed")
-    assert text.wrapper_text().splitlines()[1:] == [
+    plan = planned(programs.example_1, np.zeros((64, 128), np.float32), schedule="seed")
+    assert plan.wrapper_text().splitlines()[1:] == [
         "    primals_1, = args",
         "    args.clear()",
         "    assert_size_stride_grouped((primals_1,), ((64, 128),), ((128, 1),), 'input')",
-        "    arena = empty_bytes(256)",
-        "    buf1 = view(arena, 0, (64, 1), '<f4')",
+        "    buf1 = empty_strided((64, 1), (1, 1), '<f4')",
         "    buf2 = empty_strided((64, 128), (128, 1), '<f4')",
         "    launch('k0', primals_1, buf1, buf2)",
         "    del primals_1, buf1",

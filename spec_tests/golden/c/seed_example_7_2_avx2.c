@@ -115,6 +115,13 @@ int stax_launch_0_serial(void *const *b) {
     int flags = 0;
     const u32 env = stax_enter();
     k0(b, 0, 8192, &flags);
+    stax_leave(env);
+    return flags;
+}
+
+int stax_launch_1_serial(void *const *b) {
+    int flags = 0;
+    const u32 env = stax_enter();
     k1(b, 0, 64, &flags);
     stax_leave(env);
     return flags;
