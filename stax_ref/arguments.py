@@ -151,7 +151,7 @@ class Signature:
         passed: list[Any] = []
         for name, value in zip(names, values, strict=True):
             if isinstance(value, _Default):
-                trees.append(Static(_DEFAULT, value.value))
+                trees.append(Static(DEFAULT, value.value))
                 continue
             raw: list[Any] = []
             shape = self._tree(name, value, raw)
@@ -215,7 +215,8 @@ class _Default(NamedTuple):
     value: Any
 
 
-_DEFAULT = "the default of the parameter"
+DEFAULT = "the default of the parameter"
+"""The key of a parameter that was left out: its default is part of the function."""
 
 
 def leaves_of(trees: Sequence[Tree], arguments: Sequence[Any]) -> list[Any] | None:

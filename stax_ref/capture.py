@@ -33,19 +33,20 @@ class Place:
     def read(self) -> Any:
         """What the place holds now; a marker when it holds nothing."""
         if isinstance(self.holder, dict):
-            return self.holder.get(self.key, _MISSING)
+            return self.holder.get(self.key, NOTHING)
         try:
             return self.holder.cell_contents
         except ValueError:
-            return _MISSING
+            return NOTHING
 
 
-_MISSING = object()
+NOTHING = object()
+"""What a place holds that holds nothing."""
 
 
 def all_present(guards: tuple[tuple[Any, str, Any], ...]) -> bool:
     """False when a guarded place held nothing, which no identity can express."""
-    return all(held is not _MISSING for _, _, held in guards)
+    return all(held is not NOTHING for _, _, held in guards)
 
 
 def places(*functions: Callable[..., Any]) -> tuple[Place, ...]:
@@ -57,7 +58,7 @@ def places(*functions: Callable[..., Any]) -> tuple[Place, ...]:
     for current in _followed(*functions):
         for place in _read_by(current):
             held = place.read()
-            missing = held is _MISSING and not hasattr(builtins, place.key)
+            missing = held is NOTHING and not hasattr(builtins, place.key)
             called = callable(held) and not isinstance(held, type)
             if missing or called or isinstance(held, (*VALUES, np.ndarray, tuple)):
                 found[(id(place.holder), place.key)] = place

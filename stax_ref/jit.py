@@ -101,10 +101,38 @@ class Jitted:
         return self.trace(*args, **kwargs).lower()
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What was fused, why, what was not and why; bytes moved; kernels; peak memory."""
-        report = importlib.import_module("stax_ref.report")
-        text: str = report.explain(self.lower(*args, **kwargs).program)
+        """What was fused, why, what was not and why; bytes moved; kernels; peak memory.
+
+        Args:
+            *args, **kwargs: as for a call.
+
+        Returns:
+            sections of text; the last says why the function has the programs it has, naming the
+            argument (or value, or option) and what it was before.
+        """
+        module = importlib.import_module("stax_ref.explain")
+        text: str = module.explain(self.lower(*args, **kwargs).program, self._history(args, kwargs))
         return text
+
+    def _history(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        """Why each program was compiled, and which one a call would run."""
+        recompile = importlib.import_module("stax_ref.recompile")
+
+        def kind(kinds: Any, guards: Sequence[_Guard], keys: Sequence[Any], config: Config) -> Any:
+            reads = (
+                recompile.Read(id(holder), name, key, value)
+                for (holder, name, value), key in zip(guards, keys, strict=True)
+            )
+            return recompile.Kind(*kinds, tuple(reads), config)
+
+        call = self._bound(args, kwargs)
+        guards = _guards(capture.places(self._function, *call.functions))
+        keys = tuple(capture.key_of(value) for _, _, value in guards)
+        with self._lock:
+            known = [kind(k, e[1], keys, c) for (k, keys, c), e in self._entries.items()]
+        this = kind((call.names, call.trees, call.specs), guards, keys, self._config())
+        lines: list[str] = recompile.history(known, this)
+        return lines
 
     def check(self, *args: Any, **kwargs: Any) -> Any:
         """Climb the ladder on these arguments: plain NumPy, nodes, kernels, points, native.
@@ -198,7 +226,7 @@ class Jitted:
                 key = (kinds, capture.snapshot(places), self._config())
                 entry = self._entries.get(key)
             if entry is None:
-                guards = tuple((place.holder, place.key, place.read()) for place in places)
+                guards = _guards(places)
                 program = compile_graph(self._trace(call), self._config())
                 executable = build(program, self._config().backend)
                 entry = self._entries[key] = (executable, guards)
@@ -268,6 +296,11 @@ class _Structured:
         self.call: Any = _dispatcher(lambda leaves, options: _NO_PROGRAM)
         self.finish: Callable[[Any], Any] | None = None if loaded.is_direct else loaded.finish
         self.result = (plan.structure, plan.weak)
+
+
+def _guards(places: Sequence[capture.Place]) -> tuple[_Guard, ...]:
+    """Places with what they hold now."""
+    return tuple((place.holder, place.key, place.read()) for place in places)
 
 
 def _same(leaves: Sequence[Any], args: tuple[Any, ...]) -> bool:

@@ -1,8 +1,8 @@
-"""What users look at: the explanation of a program, printed stages, and the dump folder.
+"""report: printed stages, and the dump folder.
 
-Takes a ``Program`` and a generated source; gives text and files. Holds ``explain``, ``STAX_SHOW``
-and ``STAX_DUMP``, and the NumPy script that reproduces a graph. Not here: the texts of the stages,
-which their own objects print.
+Takes a ``Program`` and a generated source; gives text and files. Holds ``STAX_SHOW`` and
+``STAX_DUMP``, and the NumPy script that reproduces a graph. Not here: the texts of the stages,
+which their own objects print; what a program costs (``explain``); the page (``page``).
 """
 
 from __future__ import annotations
@@ -20,58 +20,7 @@ from .calls import Call
 from .compile import TEXTS, Program
 from .errors import ConfigError
 from .graph import Eqn, Graph, Literal, Operand
-from .nest import Nest
-from .plan import Extern, touched
 from .tree import LEAF
-
-
-def explain(program: Program) -> str:
-    """What was fused, why, what was not and why; bytes moved; kernels; memory.
-
-    Args:
-        program: what every stage made.
-    """
-    plan, lowered = program.plan, program.lowered
-    signature = ", ".join(f"{e.value.name}: {e.value.type_text}" for e in program.graph.inputs)
-    before, after = plural(len(lowered.nodes), "node"), plural(plan.kernels, "kernel")
-    lines = [
-        f"{plan.name}({signature})",
-        f"  {before} before fusion, {after} after{_externs(program)}",
-        f"  {plan.bytes_moved} bytes moved; each input and output once: {plan.least_bytes}",
-        f"  {plan.peak_bytes} bytes of memory beside the inputs, {plan.arena_bytes} of them arena",
-        "",
-        "nodes",
-    ]
-    for node in lowered.nodes:
-        place = f"  {node.where.short}" if node.where is not None else ""
-        source = f"  {node.where.text}" if node.where is not None else ""
-        lines.append(f"  {node.name}: {node.kind}{place}{source}")
-    if program.edges.fallbacks:
-        lines.append(f"  fall-back indices: {program.edges.fallbacks} at runtime positions")
-    if program.groups.decisions:
-        lines += ["", "decisions", *(f"  {d}" for d in program.groups.decisions)]
-    lines += ["", "kernels"]
-    for step in plan.steps:
-        moved = sum(plan.buffer(name).nbytes for name in touched(step))
-        what = ", ".join(step.nodes) if isinstance(step, Nest) else step.text
-        kind = "" if isinstance(step, Nest) else _callee(step)
-        lines.append(f"  {step.name}: {what}{kind}, {moved} bytes moved")
-    lines += ["", "storage", *(f"  {slot}" for slot in plan.slots)]
-    return "\n".join(lines)
-
-
-def plural(count: int, word: str) -> str:
-    """``1 kernel``, ``2 kernels``."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def _callee(step: Extern) -> str:
-    return " (external call: NumPy)" if step.call.is_numpy else " (external call: Python)"
-
-
-def _externs(program: Program) -> str:
-    count = sum(isinstance(step, Extern) for step in program.plan.steps)
-    return f" and {plural(count, 'external call')}" if count else ""
 
 
 def wanted_stages() -> tuple[str, ...]:
