@@ -20,7 +20,7 @@ from .dtypes import I64
 from .errors import InvariantError
 from .graph import Literal, literal
 from .group import Group
-from .index import Index, Symbol, digits, variable
+from .index import Index, Symbol, digits, flatten, variable
 from .looptree import LoopTree, Segment, linear, place
 from .memory import Slot
 from .nest import (
@@ -103,8 +103,11 @@ class _Filling:
         self.slots = slots
         self.keep_stores = keep_stores
         self.nodes = {node.name: node for node in group.nodes}
+        self._addresses_known: dict[tuple[tuple[Index, ...], tuple[int, ...]], Index] = {}
+        self._footprints: dict[str, tuple[list[Access], list[Access], list[Index]]] = {}
         self.shared = tuple(Symbol(f"o{k}", extent) for k, extent in enumerate(tree.outer))
         everything = [a for segment in tree.segments for a in self._addresses(segment, {})]
+        everything = list(dict.fromkeys(everything))
         outer, self.renamed = _merged(self.shared, everything, "i")
         self.outer_number = linear(self.shared).subs(self.renamed)
         self.loops: list[tuple[Symbol, str]] = [(symbol, "parallel") for symbol in outer]
@@ -137,17 +140,24 @@ class _Filling:
         return replace(buffer, shape=(extent,), strides=(1,))
 
     def _addresses(self, segment: Segment, renamed: Mapping[Symbol, Index]) -> list[Index]:
-        """Every address of a segment over the tree's loops."""
-        addresses = []
+        """Every address of a segment over the tree's loops, each once."""
+        addresses: dict[Index, None] = {}
         for name in segment.nodes:
-            node = self.nodes[name]
-            where = place(node, self.shared, segment).replacement
-            reads, writes = accesses_of(node.body)
+            loops = place(self.nodes[name], self.shared, segment)
+            reads, writes, indices = self._footprint(name)
             for access in (*reads, *writes):
-                moved = access.subs(where).subs(renamed)
-                addresses.append(moved.flat(self.buffers[access.buffer]))
-            addresses += [entry.subs(where).subs(renamed) for entry in indices_of(node.body)]
-        return addresses
+                addresses[loops.address(access, self.buffers[access.buffer])] = None
+            addresses |= dict.fromkeys(entry.subs(loops.replacement) for entry in indices)
+        if not renamed:
+            return list(addresses)
+        return list(dict.fromkeys(entry.subs(renamed) for entry in addresses))
+
+    def _footprint(self, name: str) -> tuple[list[Access], list[Access], list[Index]]:
+        """Reads, writes and index values of a node."""
+        if name not in self._footprints:
+            body = self.nodes[name].body
+            self._footprints[name] = (*accesses_of(body), indices_of(body))
+        return self._footprints[name]
 
     def _segment(self, segment: Segment) -> None:
         """Open the segment's own loops, run its nodes, close the loops."""
@@ -160,11 +170,14 @@ class _Filling:
         self.loops += opened
         self.scopes += [_Scope() for _ in opened]
         finished: list[tuple[Accumulator, Access]] = []
+        moved: dict[int, _Moved] = {}
         for name in segment.nodes:
             node = self.nodes[name]
-            where = place(node, self.shared, segment).replacement
-            moved = {old: new.subs(replacement) for old, new in where.items()}
-            run(node.body, _Emitter(self, node, moved, finished))
+            loops = place(node, self.shared, segment)
+            if id(loops) not in moved:  # nodes with the same loops share one object
+                where = loops.replacement.items()
+                moved[id(loops)] = _Moved({old: new.subs(replacement) for old, new in where})
+            run(node.body, _Emitter(self, node, moved[id(loops)], finished))
         for _ in opened:
             self._close(finished)
         if self.keep_stores:
@@ -223,7 +236,7 @@ class _Filling:
 
     def load(self, access: Access, dtype: np.dtype, guard: tuple[Argument, ...]) -> Argument:
         """The element, from the register that was stored to it if one is in scope."""
-        key = (access.buffer, access.flat(self.buffers[access.buffer]))
+        key = (access.buffer, self._flat(access))
         for scope in reversed(self.scopes):
             if key in scope.stored:
                 return scope.stored[key]
@@ -234,7 +247,7 @@ class _Filling:
     def store(self, access: Access, value: Argument) -> None:
         """Write to the buffer in the innermost scope, unless nobody reads it from memory."""
         scope = self.scopes[-1]
-        scope.stored[(access.buffer, access.flat(self.buffers[access.buffer]))] = value
+        scope.stored[(access.buffer, self._flat(access))] = value
         if self.kind(access.buffer) != "register":
             scope.statements.append(Store(self._stored_at(access), value))
 
@@ -244,7 +257,30 @@ class _Filling:
             return access
         buffer = self.buffers[access.buffer]
         block = buffer.size // math.prod(self.tree.outer)
-        return Access(access.buffer, (access.flat(buffer) - self.outer_number * block,))
+        return Access(access.buffer, (self._flat(access) - self.outer_number * block,))
+
+    def _flat(self, access: Access) -> Index:
+        """The linear address of an access in its buffer."""
+        key = (access.index, self.buffers[access.buffer].strides)
+        found = self._addresses_known.get(key)
+        if found is None:
+            found = self._addresses_known[key] = flatten(*key)
+        return found
+
+
+@dataclass(slots=True)
+class _Moved:
+    """What the loop symbols of a node become in the nest, and indices already rewritten."""
+
+    symbols: dict[Symbol, Index]
+    known: dict[tuple[Index, ...], tuple[Index, ...]] = field(default_factory=dict)
+
+    def access(self, access: Access) -> Access:
+        """An access over the loops of the nest."""
+        found = self.known.get(access.index)
+        if found is None:
+            found = self.known[access.index] = access.subs(self.symbols).index
+        return Access(access.buffer, found)
 
 
 class _Emitter:
@@ -254,7 +290,7 @@ class _Emitter:
         self,
         filling: _Filling,
         node: Node,
-        moved: dict[Symbol, Index],
+        moved: _Moved,
         finished: list[tuple[Accumulator, Access]],
     ) -> None:
         self.filling = filling
@@ -265,10 +301,10 @@ class _Emitter:
 
     def load(self, access: Access, dtype: np.dtype, guard: Argument | None = None) -> Argument:
         under = () if guard is None else (guard,)
-        return self.filling.load(access.subs(self.moved), dtype, under)
+        return self.filling.load(self.moved.access(access), dtype, under)
 
     def index(self, index: Index, dtype: np.dtype) -> Argument:
-        moved = index.subs(self.moved)
+        moved = index.subs(self.moved.symbols)
         if not moved.terms:
             return literal(moved.constant, dtype)
         return self.filling.let("index", dtype, (), index=moved)
@@ -276,10 +312,11 @@ class _Emitter:
     def position(self, symbol: Symbol, value: Argument, guard: Argument | None = None) -> None:
         args = (value,) if guard is None else (value, guard)
         name = self.filling.let("position", I64, args, extent=symbol.extent)
-        self.moved[symbol] = variable(Symbol(name, symbol.extent))
+        here = {symbol: variable(Symbol(name, symbol.extent))}
+        self.moved = _Moved({**self.moved.symbols, **here})
 
     def store(self, access: Access, value: Argument) -> None:
-        moved = access.subs(self.moved)
+        moved = self.moved.access(access)
         if self.pending is None:
             self.filling.store(moved, value)
         else:
