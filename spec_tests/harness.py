@@ -275,7 +275,7 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
     which a recorded cast changes: each side is within the derived bound of the planned meaning.
     """
     graph = climb.program.graph
-    passed = copy.deepcopy(climb.case.args) if graph.written else climb.case.args
+    passed = _to_write(climb) if graph.written else climb.case.args
     full = _full(climb)
     if any(eqn.op in SUMS and eqn.out.dtype == np.float16 for eqn in graph.eqns):
         passed, full = _in_c_order(passed), _in_c_order(full)
@@ -298,6 +298,17 @@ def _against_call(climb: _Climb) -> Iterator[ladder.Comparison]:
         else:
             found = ladder.within(value.name, kind, got, bound)
             yield dataclasses.replace(found, rung="graph", against="the call")
+
+
+def _to_write(climb: _Climb) -> tuple[Any, ...]:
+    """Copies in the layouts of the arguments: whether a reshape shares memory depends on them."""
+    known = {
+        id(a): _same_layout(a)
+        for a in climb.arguments
+        if type(a) is np.ndarray and a.flags.writeable
+    }
+    copied: tuple[Any, ...] = copy.deepcopy(climb.case.args, known)
+    return copied
 
 
 def _in_c_order(args: Sequence[Any]) -> tuple[Any, ...]:
@@ -382,8 +393,37 @@ def _run_native(executable: Executable, climb: _Climb) -> None:
                 if not comparison.ok:
                     climb.failure = str(comparison)
                     return
+    if climb.program.plan.written:
+        _writes_back(executable, climb)
     for number, (old, new) in enumerate(zip(before, climb.arguments, strict=True)):
         assert not np.any(ladder.different(np.asarray(new), old)), f"argument {number} was changed"
+
+
+def _writes_back(executable: Executable, climb: _Climb) -> None:
+    """A true call leaves in its arguments what the oracle says; others stay as they were."""
+    plan = climb.program.plan
+    expected: list[Any] = [np.array(a) for a in climb.arguments]
+    kept = len(plan.outputs) - len(plan.written)
+    for number, output in zip(plan.written, climb.expected[kept:], strict=True):
+        expected[number] = output
+    passed = list(climb.arguments)
+    for number in plan.written:
+        passed[number] = _same_layout(climb.arguments[number])
+    with native_state(THREADS[-1]):
+        executable.run(passed)
+    for number, (wanted, got) in enumerate(zip(expected, passed, strict=True)):
+        differs = np.any(ladder.different(np.asarray(got), wanted))
+        assert not differs, f"argument {number} is not left as the oracle says"
+
+
+def _same_layout(array: np.ndarray) -> np.ndarray:
+    """A copy with the strides of the array, which a program is compiled for."""
+    ends = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True) if n]
+    low, high = sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
+    memory = np.zeros(high - low + array.itemsize, np.uint8)
+    copied = np.ndarray(array.shape, array.dtype, memory, -low, array.strides)
+    copied[...] = array
+    return copied
 
 
 def reproduction(case: Case) -> str:

@@ -1,14 +1,14 @@
 """Every kind of equation that programs are made of.
 
 takes: the families
-gives: ``FORMS``
+gives: ``FORMS`` of ordinary programs, ``WRITING`` of those that change arrays, ``ALL`` of both
 holds: nothing
 not here: the families themselves
 """
 
 from __future__ import annotations
 
-from . import indexing, pointwise, reducing, shaping
+from . import indexing, pointwise, reducing, shaping, writing
 from .pool import Form
 
 FORMS: dict[str, Form] = {
@@ -17,3 +17,7 @@ FORMS: dict[str, Form] = {
     **shaping.FORMS,
     **indexing.FORMS,
 }
+
+WRITING: dict[str, Form] = {**writing.FORMS, **writing.READERS}
+
+ALL: dict[str, Form] = {**FORMS, **WRITING}

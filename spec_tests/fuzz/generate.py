@@ -15,7 +15,7 @@ import numpy as np
 
 from spec_tests.harness import quiet
 
-from .forms import FORMS
+from .forms import ALL, FORMS, WRITING
 from .pool import LARGEST, SCALARS, NoChoiceError, Pool
 from .programs import NAMES, Argument, Equation, Program, trimmed
 
@@ -28,26 +28,27 @@ OPTIONS: tuple[tuple[tuple[str, Any], ...], ...] = (
     (("schedule", "seed"),),
     (("schedule", "seed"), ("device", "gpu")),
 )
-WEIGHTS = {op: form.weight for op, form in FORMS.items()}
-IN_TURN = sum(WEIGHTS.values()) / 3
-"""Weight of the operation whose turn it is, so that any few hundred programs reach all of them."""
 
 
-def generate(seed: int, number: int) -> Program:
+def generate(seed: int, number: int, writes: bool = False) -> Program:
     """Program ``number`` of a seed; the same one on every machine.
 
     Args:
         seed: of the whole run.
         number: of the program in the run.
+        writes: make one that changes arrays, through views and in arguments too.
     """
-    rng = random.Random(f"{seed}:{number}")
+    rng = random.Random(f"{seed}:{number}:writes" if writes else f"{seed}:{number}")
+    forms = WRITING if writes else FORMS
     pool = Pool(rng)
     arguments = _arguments(rng)
     for argument in arguments:
         pool.values[argument.name] = argument.make()
     equations: list[Equation] = []
     wanted = rng.randint(1, 10)
-    weights = {**WEIGHTS, list(FORMS)[number % len(FORMS)]: IN_TURN}
+    weights = {op: form.weight for op, form in forms.items()}
+    # the operation whose turn it is: any few hundred programs reach all of them
+    weights[list(forms)[number % len(forms)]] = sum(weights.values()) / 3
     for _ in range(20 * wanted):
         equation = _equation(pool, f"t{len(equations)}", weights)
         if equation is not None:
@@ -92,7 +93,7 @@ def _equation(pool: Pool, name: str, weights: dict[str, float]) -> Equation | No
     """One more equation, or None when this choice came to nothing; its value joins the pool."""
     (op,) = pool.rng.choices(list(weights), list(weights.values()))
     try:
-        operands, params = FORMS[op].choose(pool)
+        operands, params = ALL[op].choose(pool)
         equation = Equation(name, op, operands, params)
         scope = dict(pool.values)
         with quiet():

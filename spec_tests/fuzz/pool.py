@@ -93,11 +93,13 @@ class Form:
         text: the right-hand side in Python, from operands and parameters; or, where the equation
             is more than one assignment, whole statements about the name ``{}``.
         weight: how often it is tried.
+        writes: it changes an array, so it matters even where nothing uses its name.
     """
 
     choose: Callable[[Pool], Choice]
     text: Callable[[tuple[str, ...], Params], str]
     weight: float = 1.0
+    writes: bool = False
 
 
 def call(name: str) -> Callable[[tuple[str, ...], Params], str]:

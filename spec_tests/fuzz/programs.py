@@ -17,7 +17,7 @@ import numpy as np
 from spec_tests.harness import Case, quiet
 from spec_tests.spec import values
 
-from .forms import FORMS
+from .forms import ALL
 from .pool import Params
 
 
@@ -68,7 +68,7 @@ class Equation:
     @property
     def lines(self) -> list[str]:
         """Its statements in Python."""
-        text = FORMS[self.op].text(self.operands, self.params)
+        text = ALL[self.op].text(self.operands, self.params)
         if "{0}" not in text:
             return [f"{self.name} = {text}"]
         return text.format(self.name).splitlines()
@@ -118,11 +118,11 @@ class Program:
 
 
 def trimmed(program: Program) -> Program:
-    """Without equations and arguments that no output needs."""
+    """Without equations that write nothing and arguments, where no output needs them."""
     needed = set(program.outputs)
     kept: list[Equation] = []
     for equation in reversed(program.equations):
-        if equation.name in needed:
+        if equation.name in needed or ALL[equation.op].writes:
             kept.append(equation)
             needed |= set(equation.operands)
     used = tuple(argument for argument in program.arguments if argument.name in needed)

@@ -21,6 +21,12 @@ from .shrink import shrink
 
 BATCH = harness.UNIT
 
+HONEST = ("a reshape was taken that NumPy may have copied",)
+"""Refusals of programs whose meaning hangs on NumPy's layout of an intermediate array."""
+
+refused: dict[int, str] = {}
+"""Programs of this process that were refused so, by number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -38,25 +44,38 @@ class Failure:
         )
 
 
-def climb(seed: int, numbers: Sequence[int]) -> list[tuple[int, str]]:
+def climb(
+    seed: int, numbers: Sequence[int], writes: bool = False, turn: int | None = None
+) -> list[tuple[int, str]]:
     """The numbers of the programs that failed, with their messages."""
-    cases = [generate(seed, number).case(str(number)) for number in numbers]
-    return [(int(case.label), message) for case, message in harness.failures_of(cases)]
+    cases = [generate(seed, number, writes).case(str(number)) for number in numbers]
+    return [(int(case.label), message) for case, message in harness.failures_of(cases, turn)]
 
 
-def failures(seed: int, numbers: Sequence[int], limit: int = 3) -> Iterator[Failure]:
+def failures(
+    seed: int,
+    numbers: Sequence[int],
+    limit: int = 3,
+    writes: bool = False,
+    turn: int | None = None,
+) -> Iterator[Failure]:
     """Climb with these programs and shrink the first failures of each kind.
 
     Args:
         seed: of the run.
         numbers: of the programs.
         limit: how many kinds of failure are shrunk.
+        turn: climb at one vector level, this one in turn, instead of all.
+        writes: programs that change arrays; what is refused as ``HONEST`` says is counted only.
     """
     kinds: Counter[str] = Counter()
-    for number, message in climb(seed, numbers):
+    for number, message in climb(seed, numbers, writes, turn):
+        if writes and any(text in message for text in HONEST):
+            refused[number] = message
+            continue
         kind = kind_of(message)
         kinds[kind] += 1
-        program = generate(seed, number)
+        program = generate(seed, number, writes)
         if kinds[kind] == 1 and len(kinds) <= limit:
             program = shrink(program, lambda p, kind=kind: fails_like(p, kind))  # type: ignore[misc]
         yield Failure(number, message, program)
@@ -75,6 +94,6 @@ def kind_of(message: str) -> str:
     return " ".join(message.split()[:2])
 
 
-def coverage(seed: int, numbers: Sequence[int]) -> Counter[str]:
+def coverage(seed: int, numbers: Sequence[int], writes: bool = False) -> Counter[str]:
     """How often each operation occurs in these programs."""
-    return Counter(e.op for number in numbers for e in generate(seed, number).equations)
+    return Counter(e.op for number in numbers for e in generate(seed, number, writes).equations)
