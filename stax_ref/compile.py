@@ -20,7 +20,7 @@ from .graph import Graph
 from .group import Group, Groups
 from .lower import Lowered, lower
 from .memory import Memory, memory
-from .order import order
+from .order import Orders, order
 from .plan import Plan, Step, build_steps, plan
 
 
@@ -33,11 +33,16 @@ class Program:
     lowered: Lowered
     edges: Edges
     groups: Groups
-    sequence: tuple[Group, ...]
+    orders: Orders
     memory: Memory
     steps: tuple[Step, ...]
     plan: Plan
     seconds: tuple[tuple[str, float], ...]
+
+    @property
+    def sequence(self) -> tuple[Group, ...]:
+        """The groups in the order they run."""
+        return self.orders.sequence
 
     def text(self, stage: str) -> str:
         """The printed form of one stage; ``KeyError`` lists the words."""
@@ -50,9 +55,9 @@ STAGES: tuple[tuple[str, Callable[[dict[str, Any], Config], Any]], ...] = (
     ("lower", lambda m, c: lower(m["trace"], c)),
     ("depend", lambda m, c: depend(m["lower"], c.seed and c.device == "cpu")),
     ("fuse", lambda m, c: fuse(m["depend"], c)),
-    ("order", lambda m, c: order(m["fuse"])),
-    ("memory", lambda m, c: memory(m["order"], m["depend"].named, m["depend"].outputs, c)),
-    ("nest", lambda m, c: build_steps(m["order"], m["depend"].named, m["memory"].slots, c)),
+    ("order", lambda m, c: order(m["fuse"], c)),
+    ("memory", lambda m, c: memory(m["order"].sequence, m["depend"].named, m["depend"].outputs, c)),
+    ("nest", lambda m, c: build_steps(m["order"].sequence, m["depend"].named, m["memory"], c)),
     ("plan", lambda m, c: plan(m["trace"], m["lower"], m["nest"], m["memory"])),
 )
 
@@ -61,7 +66,7 @@ TEXTS: dict[str, Callable[[Program], str]] = {
     "lower": lambda p: str(p.lowered),
     "depend": lambda p: str(p.edges),
     "fuse": lambda p: str(p.groups),
-    "order": lambda p: "\n".join(f"{k}: {g.name}" for k, g in enumerate(p.sequence)),
+    "order": lambda p: str(p.orders),
     "memory": lambda p: str(p.memory),
     "nest": lambda p: "\n\n".join(map(str, p.steps)),
     "plan": lambda p: str(p.plan),
@@ -72,8 +77,7 @@ def compile_graph(graph: Graph, config: Config) -> Program:
     """Graph → plan, through every stage.
 
     Raises:
-        InvariantError: a self-check failed: at ``config.check`` ≥ 1 the graph's and the plan's, at
-            2 and more also that every stage prints alike when it is run again.
+        InvariantError: a self-check that ``config.check`` asks for failed.
     """
     program = _run(graph, config)
     if config.check:
@@ -93,5 +97,4 @@ def _run(graph: Graph, config: Config) -> Program:
         start = time.perf_counter()
         made[word] = stage(made, config)
         seconds.append((word, time.perf_counter() - start))
-    results: Any = [made[word] for word, _ in STAGES]
-    return Program(config, graph, *results, seconds=tuple(seconds))  # type: ignore[misc]  # 7 stages
+    return Program(config, graph, *(made[word] for word, _ in STAGES), seconds=tuple(seconds))  # type: ignore[misc]  # 7 stages

@@ -40,6 +40,7 @@ _RANGES = {
     "max_reads_reused": (0, _MANY),
     "max_ops": (1, _MANY),
     "max_ops_reused": (0, _MANY),
+    "order_states": (0, _MANY),
     "local_bytes": (0, 65536),
     "in_place_percent": (0, 101),
 }
@@ -70,6 +71,7 @@ class Config:
         max_reads_reused: the same for a value with several users.
         max_ops: operations of one body before it is materialised.
         max_ops_reused: the same for a value with several users.
+        order_states: states after which the exact search for an order gives up (default only).
         local_bytes: rows a kernel keeps on its stack instead of in buffers, in bytes together.
         in_place_percent: least size of an output that is written in place of an input, in per cent
             of the input's (§7.5); 101 for never.
@@ -93,6 +95,7 @@ class Config:
     max_reads_reused: int = 4
     max_ops: int = 100
     max_ops_reused: int = 50
+    order_states: int = 1000
     local_bytes: int = 32768
     in_place_percent: int = 95
 

@@ -4,15 +4,18 @@ Takes a ``Problem``; gives a partition of least cost (seed Definition 7.3, NP-ha
 and an order of least peak (Definition 7.5, NP-hard by Proposition 7.4). Kernels run one after the
 other, so what has run is always closed under reading: a *downset*. Both searches walk from the
 empty downset to the full one, the most promising first, and hold one best way to each. Times grow
-exponentially; 14 nodes take seconds. Not here: what the scheduler does (``greedy``, ``order``).
+exponentially; 14 nodes take seconds at most. Not here: what the scheduler does (``greedy``,
+``order``).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
+from .peak import Tasks, of_problem
 from .problem import Partition, Problem
 
 
@@ -167,11 +170,6 @@ class _Blocks:
 def best_order(problem: Problem) -> tuple[tuple[int, ...], int]:
     """A topological order of least peak (Definition 7.5).
 
-    The bytes live between two steps depend on what has run, not on its order, so the search holds
-    the least peak with which each downset can be reached. A node that fits under the peak so far
-    and leaves no more bytes than it found runs at once: moved to the front of any continuation, it
-    only makes room for what follows.
-
     Args:
         problem: any; its nodes are few.
 
@@ -182,41 +180,103 @@ def best_order(problem: Problem) -> tuple[tuple[int, ...], int]:
         InvariantError: the problem is nonsense (``Problem.check``).
     """
     problem.check()
-    sizes, outputs = problem.sizes, _mask(problem.outputs)
-    reads = [_mask(read) for read in problem.reads]
-    users = [_mask(users) for users in problem.users()]
-    everything = (1 << problem.count) - 1
+    found = least_peak(of_problem(problem))
+    assert found is not None, "some order exists: the reads form no cycle"
+    return found
 
-    @cache
-    def live(done: int) -> int:
-        held = (k for k in _bits(done) if users[k] & ~done or outputs >> k & 1)
-        return sum(sizes[k] for k in held)
 
-    peaks, last = {0: 0}, {0: 0}
-    heap = [(0, 0)]
+def least_peak(
+    tasks: Tasks, below: int | None = None, states: int | None = None
+) -> tuple[tuple[int, ...], int] | None:
+    """An order of least peak, by branch and bound over downsets.
+
+    The bytes live between two steps depend on what has run, not on its order, so the search holds
+    the least peak with which each downset can be reached, and follows the least first. A task that
+    fits under the peak so far and leaves no more bytes than it found runs at once: moved to the
+    front of any continuation, it only makes room for what follows.
+
+    Args:
+        tasks: without a cycle.
+        below: a peak that is known to be possible; only a smaller one is of interest.
+        states: give up after so many states; None for never.
+
+    Returns:
+        the order and its peak; None where no order stays below ``below``, or after giving up.
+    """
+    walk = _Walk(tasks)
+    everything = (1 << tasks.count) - 1
+    start = _State(0, sum(1 << k for k, before in enumerate(tasks.before) if not before), 0)
+    peaks, last, seen = {0: 0}, {0: 0}, 0
+    heap = [(0, 0, start)]
     while heap:
-        peak, done = heapq.heappop(heap)
-        if done == everything:
-            break
-        if peak > peaks[done]:
+        peak, _, state = heapq.heappop(heap)
+        if state.done == everything:
+            return _unwound(everything, last), peak
+        if peak > peaks[state.done]:
             continue
-        ready = [k for k in _bits(everything & ~done) if not reads[k] & ~done]
-        for node in ready:
-            if live(done) + sizes[node] <= peak and live(done | 1 << node) <= live(done):
-                ready = [node]
-                break
-        for node in ready:
-            reached = done | 1 << node
-            needed = max(peak, live(done) + sizes[node])
-            if needed < peaks.get(reached, needed + 1):
-                peaks[reached], last[reached] = needed, node
-                heapq.heappush(heap, (needed, reached))
+        for task, needed, following in walk.steps(state, peak):
+            known = peaks.get(following.done, below)
+            if known is None or needed < known:
+                peaks[following.done], last[following.done] = needed, task
+                seen += 1
+                heapq.heappush(heap, (needed, -seen, following))
+        if states is not None and seen > states:
+            break
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The tasks that have run, those that may run next (bit sets), and the bytes live between."""
+
+    done: int
+    ready: int
+    live: int
+
+
+class _Walk:
+    """The steps from one downset of tasks to the next."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        self.tasks = tasks
+        self.allocation = [sum(tasks.sizes[buffer] for buffer in made) for made in tasks.made]
+        self.before = [_mask(before) for before in tasks.before]
+        self.after = tasks.after()
+        self.readers = [_mask(sorted(readers)) for readers in tasks.readers()]
+
+    def steps(self, state: _State, peak: int) -> list[tuple[int, int, _State]]:
+        """Tasks that may run next, each with the peak it needs and what follows.
+
+        One that needs no more than ``peak`` and leaves no more than it found is the only answer.
+        """
+        found = []
+        for task in _bits(state.ready):
+            needed = max(peak, state.live + self.allocation[task])
+            following = self._after(state, task)
+            found.append((task, needed, following))
+            if needed == peak and following.live <= state.live:
+                return found[-1:]
+        return found
+
+    def _after(self, state: _State, task: int) -> _State:
+        done = state.done | 1 << task
+        live = state.live + self.allocation[task]
+        for buffer in (*self.tasks.made[task], *self.tasks.read[task]):
+            if not self.tasks.kept[buffer] and not self.readers[buffer] & ~done:
+                live -= self.tasks.sizes[buffer]
+        ready = state.ready & ~(1 << task)
+        for other in self.after[task]:
+            if not self.before[other] & ~done:
+                ready |= 1 << other
+        return _State(done, ready, live)
+
+
+def _unwound(done: int, last: Mapping[int, int]) -> tuple[int, ...]:
     order = []
-    done = everything
     while done:
         order.append(last[done])
         done &= ~(1 << last[done])
-    return tuple(reversed(order)), peaks[everything]
+    return tuple(reversed(order))
 
 
 def _mask(nodes: Sequence[int]) -> int:

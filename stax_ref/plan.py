@@ -241,10 +241,10 @@ def writes(step: Step) -> set[str]:
 
 
 def build_steps(
-    sequence: Sequence[Group], buffers: dict[str, Buffer], slots: Sequence[Slot], config: Config
+    sequence: Sequence[Group], buffers: dict[str, Buffer], memory: Memory, config: Config
 ) -> tuple[Step, ...]:
     """nest: ordered groups → kernels and external calls."""
-    by_name = {slot.buffer: slot for slot in slots}
+    by_name = {slot.buffer: slot for slot in memory.slots}
     steps: list[Step] = []
     for number, group in enumerate(sequence):
         if group.is_extern:

@@ -29,7 +29,7 @@ def private_storage(
             in a buffer.
     """
     tree = group.tree
-    if tree is None or config.seed:
+    if tree is None or config.seed or not names:
         return {name: ("arena", buffers[name].nbytes) for name in names}
     place = {node: k for k, segment in enumerate(tree.segments) for node in segment.nodes}
     writer: dict[str, int] = {}
