@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from .calls import Call
 from .config import Config
-from .errors import InvariantError
 from .graph import Graph, Input
 from .group import Group
+from .hazards import check_bytes, check_names
 from .lower import Lowered
 from .memory import Memory, Slot, arena_bytes
 from .memory import check as check_slots
@@ -139,23 +139,16 @@ class Plan:
         return tuple(tuple(nests[name] for name in launch) for launch in names)
 
     def check(self) -> None:
-        """Recompute what the stages promised.
+        """Recompute what the stages promised, from the steps and the wrapper alone.
 
         Raises:
-            InvariantError: live arena slots overlap, or a step reads what was never written.
+            InvariantError: two uses of the same bytes of the arena are in the wrong order, a step
+                reads what was never written, an output is never written, or the wrapper differs
+                from the steps; with the lines around the culprit.
         """
+        check_bytes(self)
+        check_names(self)
         check_slots(self.slots)
-        written = set(self.input_buffers)
-        written |= {buffer.name for buffer in self.buffers if buffer.size == 0}
-        for step in self.steps:
-            inside = writes(step)
-            missing = [n for n in touched(step) if n not in written and n not in inside]
-            if missing:
-                raise InvariantError(f"{missing[0]} is read before it is written by\n{step}")
-            written |= inside
-        for name in self.outputs:
-            if name not in written:
-                raise InvariantError(f"the output {name} is never written")
 
     def __str__(self) -> str:
         head = (
@@ -168,10 +161,11 @@ class Plan:
         """The wrapper as Python; runnable where ``launch``, ``call`` and memory are supplied."""
         lines = ["def wrapper(args):"]
         for instruction in self.wrapper:
-            lines += ["    " + line for line in self._instruction_lines(instruction)]
+            lines += ["    " + line for line in self.instruction_lines(instruction)]
         return "\n".join(lines)
 
-    def _instruction_lines(self, instruction: Instruction) -> list[str]:
+    def instruction_lines(self, instruction: Instruction) -> list[str]:
+        """One instruction of the wrapper as lines of Python."""
         op, names = instruction.op, instruction.names
         if op == "guard":
             listed = "".join(f"{name}, " for name in names)

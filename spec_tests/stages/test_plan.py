@@ -182,8 +182,10 @@ def test_memory_appears_before_its_use_and_goes_after_it():
 def test_check_finds_a_read_before_its_write():
     plan = planned(programs.example_2, np.zeros((64, 128), np.float32), max_nodes=1)
     assert plan.kernels == 3
-    with pytest.raises(InvariantError, match="is read before it is written"):
+    with pytest.raises(InvariantError, match="e is read by k2 before it is written") as caught:
         replace(plan, steps=plan.steps[::-1]).check()
+    assert "> k2: e@0..32768 -> out_1  # programs.py:54\n" in str(caught.value)
+    assert "return e.sum(-1), np.amax(e, -1)" in str(caught.value), "the user's line"
 
 
 def test_check_finds_an_output_nobody_writes():
@@ -192,9 +194,41 @@ def test_check_finds_an_output_nobody_writes():
         replace(plan, steps=plan.steps[:1]).check()
 
 
-def test_check_finds_overlapping_slots():
-    x = np.zeros((64, 128), np.float32)
-    plan = planned(programs.softmax, x, schedule="seed")
-    together = tuple(replace(s, offset=0) for s in plan.slots)
-    with pytest.raises(InvariantError, match="overlap"):
-        replace(plan, slots=together).check()
+def test_check_finds_a_wrapper_that_runs_other_steps():
+    plan = planned(programs.example_2, np.zeros((64, 128), np.float32), max_nodes=1)
+    launch = next(k for k, i in enumerate(plan.wrapper) if i.op == "launch")
+    for names in (("k0", "k2", "k1"), ("k0", "k1"), ("k0", "k1", "k1", "k2")):
+        edited = list(plan.wrapper)
+        edited[launch] = replace(edited[launch], names=names)
+        with pytest.raises(InvariantError, match=f"the wrapper runs {', '.join(names)}, but"):
+            replace(plan, wrapper=tuple(edited)).check()
+
+
+@pytest.mark.parametrize(
+    ("op", "schedule"),
+    [
+        ("allocate", "seed"),
+        ("reuse", "seed"),
+        ("in place", "seed"),
+        ("free", "seed"),
+        ("slot", "default"),
+    ],
+)
+def test_check_finds_a_name_the_wrapper_has_not_bound(op, schedule):
+    """Storage that is missing, a release that comes too early: with the lines around it."""
+
+    def f(x):
+        a = np.exp(x)
+        total = a.mean()
+        b = np.tanh(a) + total
+        c = np.exp(b[::-1] + b)
+        return np.tanh(c[::-1] + c)
+
+    plan = planned(f, np.zeros((4, 8), np.float32), schedule=schedule, max_nodes=1)
+    at = next(k for k, i in enumerate(plan.wrapper) if i.op == op)
+    rest = [*plan.wrapper[:at], *plan.wrapper[at + 1 :]]
+    if op == "free":
+        rest.insert(next(k for k, i in enumerate(rest) if i.op == "launch"), plan.wrapper[at])
+    with pytest.raises(InvariantError, match="is not bound where launch needs it") as caught:
+        replace(plan, wrapper=tuple(rest)).check()
+    assert "\n> launch('k" in str(caught.value)

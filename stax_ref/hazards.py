@@ -1,0 +1,267 @@
+"""hazards: who holds each byte of the arena, recomputed from the steps alone (seed §7.5).
+
+Takes a plan; raises ``InvariantError`` with the steps around the culprit. Every read must find its
+own buffer's bytes: read-after-write, write-after-read and write-after-write are asked of byte
+ranges, not of the lifetimes that ``memory`` states; those are compared with what the steps do. A
+kernel may write over a buffer it reads only where each element is read before it is overwritten,
+and by the same iteration. Holds the same walk for the wrapper's names. Not here: where a buffer is
+put (``memory``).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from .errors import InvariantError, around
+from .index import Index, Symbol, c_strides, flatten, variable
+from .nest import If, Let, Loop, Nest, Statement, Store
+from .node import Buffer
+
+if TYPE_CHECKING:
+    from .plan import Extern, Plan, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One read or write of a buffer by a step.
+
+    Args:
+        buffer: its name.
+        written: True for a write.
+        loops: the loops around it, outermost first: a number that no other loop has, and a symbol.
+        index: the element, in C order; None when the step touches all of them in any order.
+    """
+
+    buffer: str
+    written: bool
+    loops: tuple[tuple[int, Symbol], ...] = ()
+    index: Index | None = None
+
+    def follows_in_place(self, earlier: Touch) -> bool:
+        """May this write replace what ``earlier``, before it in the text, read or wrote?
+
+        Both must mean the same element in the same iteration of the loops they share; the loops
+        they do not share follow each other, so the earlier one is over by then. Elements of
+        different iterations are different, because a write meets each element once: the argument of
+        Proposition 7.2.
+        """
+        if self.index is None or earlier.index is None or len(self.loops) != len(earlier.loops):
+            return False
+        shared = [a[0] == b[0] for a, b in zip(self.loops, earlier.loops, strict=True)]
+        renamed = {
+            theirs: variable(mine)
+            for (_, mine), (_, theirs), same in zip(self.loops, earlier.loops, shared, strict=True)
+            if not same
+        }
+        extents = [
+            a.extent == b.extent for (_, a), (_, b) in zip(self.loops, earlier.loops, strict=True)
+        ]
+        return all(extents) and earlier.index.subs(renamed) == self.index
+
+
+class _Bytes:
+    """Who wrote each byte last: a map from ranges of bytes to names of buffers."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.starts, self.holders, self.end = [0], [""], nbytes
+
+    def held(self, begin: int, end: int) -> list[str]:
+        """The holders of a range in order of address; the empty name where nobody wrote."""
+        return self.holders[bisect_right(self.starts, begin) - 1 : bisect_left(self.starts, end)]
+
+    def hold(self, begin: int, end: int, name: str) -> None:
+        """From now on the range belongs to ``name``."""
+        low, high = bisect_left(self.starts, begin), bisect_left(self.starts, end)
+        starts, holders = [begin], [name]
+        if high == len(self.starts) or self.starts[high] != end:
+            starts.append(end)
+            holders.append(self.holders[high - 1])
+        self.starts[low:high], self.holders[low:high] = starts, holders
+
+
+def check_bytes(plan: Plan) -> None:
+    """Run the steps on names instead of values.
+
+    Raises:
+        InvariantError: a step reads a buffer that was never written or whose bytes another buffer
+            took; a kernel overwrites what another of its iterations still reads; a stated lifetime
+            is shorter than the steps need; a buffer ends outside the arena.
+    """
+    _Walk(plan).run()
+
+
+class _Walk:
+    """One walk over the steps of a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.buffers = {buffer.name: buffer for buffer in plan.buffers}
+        self.slots = {slot.buffer: slot for slot in plan.slots if slot.kind == "arena"}
+        taken = [i.nbytes for i in plan.wrapper if i.op == "arena"]  # none for a free pool
+        self.arena = _Bytes(min([plan.arena_bytes, *taken]))
+        self.written = {b.name: -1 for b in plan.buffers if b.kind != "computed" or b.size == 0}
+
+    def run(self) -> None:
+        """Every step in order, then the outputs."""
+        for number, step in enumerate(self.plan.steps):
+            earlier: list[Touch] = []
+            for touch in touches(step, self.buffers):
+                if not touch.written:
+                    self._read(touch.buffer, number)
+                elif touch.buffer in self.slots:
+                    self._overwrite(touch, earlier, number)
+                if touch.written:
+                    self.written[touch.buffer] = number
+                earlier.append(touch)
+        last = len(self.plan.steps) - 1
+        for name in self.plan.outputs:
+            if name not in self.written:
+                raise self._wrong(f"the output {name} is never written", last)
+
+    def _range(self, name: str) -> tuple[int, int]:
+        begin = self.slots[name].offset
+        return begin, begin + self.buffers[name].nbytes
+
+    def _read(self, name: str, number: int) -> None:
+        """A read finds what its own buffer's writer left (read-after-write)."""
+        step = self.plan.steps[number].name
+        if name not in self.written:
+            raise self._wrong(f"{name} is read by {step} before it is written", number)
+        if name not in self.slots:
+            return
+        self._lives(name, number)
+        for holder in self.arena.held(*self._range(name)):
+            if holder != name:
+                thief = self.written[holder]
+                raise self._wrong(
+                    f"{step} reads {name} after {self.plan.steps[thief].name} wrote {holder} "
+                    "over its bytes",
+                    *(self.written[name], thief, number),
+                )
+
+    def _overwrite(self, touch: Touch, earlier: Sequence[Touch], number: int) -> None:
+        """A write leaves alone what its own step reads or writes (write-after-read and -write)."""
+        name, step = touch.buffer, self.plan.steps[number].name
+        begin, end = self._range(name)
+        if end > self.arena.end:
+            raise self._wrong(f"{name} ends outside the arena of {self.arena.end} bytes", number)
+        self._lives(name, number)
+        size = self.buffers[name].dtype.itemsize
+        for other in earlier:
+            if other.buffer == name or other.buffer not in self.slots:
+                continue
+            low, high = self._range(other.buffer)
+            if low >= end or begin >= high:
+                continue
+            aligned = low == begin and self.buffers[other.buffer].dtype.itemsize == size
+            if not (aligned and touch.follows_in_place(other)):
+                did = "writes too" if other.written else "still reads"
+                what = f"{step} writes {name} over the bytes of {other.buffer}, which it {did}"
+                raise self._wrong(what, number)
+        self.arena.hold(begin, end, name)
+
+    def _lives(self, name: str, number: int) -> None:
+        slot = self.slots[name]
+        if not slot.first <= number <= slot.last:
+            stated = f"steps {slot.first}..{slot.last}"
+            step = self.plan.steps[number].name
+            raise self._wrong(f"{name} lives in {stated}, but {step} is step {number}", number)
+
+    def _wrong(self, what: str, *culprits: int) -> InvariantError:
+        steps = self.plan.steps
+        found = [number for number in culprits if 0 <= number < len(steps)]
+        lines = [self._line(step) for step in steps]
+        places = next((s.places for k in found[::-1] if isinstance(s := steps[k], Nest)), ())
+        text = f"{what}, in\n{around(lines, found)}" if lines else what
+        return InvariantError(text, places[0] if places else None)
+
+    def _line(self, step: Step) -> str:
+        """A step with its buffers, their bytes in the arena and the user's lines."""
+        found = list(touches(step, self.buffers))
+        read = ", ".join(dict.fromkeys(self._place(t.buffer) for t in found if not t.written))
+        wrote = ", ".join(dict.fromkeys(self._place(t.buffer) for t in found if t.written))
+        lines = step.lines if isinstance(step, Nest) else (step.line,)
+        return f"{step.name}: {read} -> {wrote}  # {', '.join(filter(None, lines))}".rstrip(" #")
+
+    def _place(self, name: str) -> str:
+        return f"{name}@{'..'.join(map(str, self._range(name)))}" if name in self.slots else name
+
+
+# what a step touches -----------------------------------------------------------------------------
+def touches(step: Step, buffers: dict[str, Buffer]) -> Iterator[Touch]:
+    """Reads and writes of buffers in memory, in the order of the step's text."""
+    if isinstance(step, Nest):
+        outside = {buffer.name: buffer for buffer in step.buffers}
+        yield from _Touches(outside).of(step.body, ())
+    else:
+        yield from _extern_touches(step)
+
+
+def _extern_touches(step: Extern) -> Iterator[Touch]:
+    yield from (Touch(view.buffer, False) for view in step.operands)
+    yield from (Touch(name, True) for name in step.buffers)
+
+
+class _Touches:
+    """Numbers the loops of one kernel while it walks them."""
+
+    def __init__(self, buffers: dict[str, Buffer]) -> None:
+        self.buffers = buffers
+        self.count = 0
+
+    def of(
+        self, body: Sequence[Statement], loops: tuple[tuple[int, Symbol], ...]
+    ) -> Iterator[Touch]:
+        """The touches of a body inside these loops."""
+        for statement in body:
+            if isinstance(statement, Loop):
+                self.count += 1
+                yield from self.of(statement.body, (*loops, (self.count, statement.symbol)))
+            elif isinstance(statement, If):
+                yield from self.of(statement.body, loops)
+            elif isinstance(statement, (Let, Store)) and statement.access is not None:
+                buffer = self.buffers.get(statement.access.buffer)
+                if buffer is not None:
+                    index = flatten(statement.access.index, c_strides(buffer.shape))
+                    yield Touch(buffer.name, isinstance(statement, Store), loops, index)
+
+
+# names -------------------------------------------------------------------------------------------
+def check_names(plan: Plan) -> None:
+    """The wrapper runs every step once and in order, on names that are bound, and frees no other.
+
+    Raises:
+        InvariantError: with the wrapper's lines around the culprit.
+    """
+    run = [name for i in plan.wrapper if i.op in ("launch", "call") for name in i.names]
+    if run != [step.name for step in plan.steps]:
+        ours = ", ".join(step.name for step in plan.steps)
+        raise InvariantError(f"the wrapper runs {', '.join(run)}, but the steps are {ours}")
+    steps = {step.name: step for step in plan.steps}
+    buffers = {buffer.name: buffer for buffer in plan.buffers}
+    bound: set[str] = set()
+    for number, instruction in enumerate(plan.wrapper):
+        op, needed = instruction.op, instruction.names
+        if op in ("launch", "call"):
+            needed = tuple(t.buffer for n in needed for t in touches(steps[n], buffers))
+        if op in ("guard", "allocate", "slot"):
+            bound |= set(needed)
+        elif op in ("reuse", "in place"):
+            needed = needed[1:]
+        missing = [name for name in needed if name not in bound]
+        if missing:
+            lines = [line for entry in plan.wrapper for line in plan.instruction_lines(entry)]
+            ends = [0]
+            for entry in plan.wrapper:
+                ends.append(ends[-1] + len(plan.instruction_lines(entry)))
+            begin, end = list(pairwise(ends))[number]
+            text = around(lines, range(begin, end))
+            raise InvariantError(f"{missing[0]} is not bound where {op} needs it, in\n{text}")
+        if op in ("free", "reuse"):
+            bound -= set(needed)
+        if op in ("reuse", "in place"):
+            bound.add(instruction.names[0])
