@@ -2,7 +2,7 @@
 
 takes: nothing
 gives: ``DEFAULT`` and ``SEED``, name to (function, arguments, options of the configuration)
-holds: the examples of the seed text (7.1, 7.2) and the workloads every reader knows
+holds: the examples of the seed text (1.1, 7.1, 7.2) and the workloads every reader knows
 not here: what is expected of them (the folders beside this file, ``stages``)
 """
 
@@ -70,6 +70,10 @@ def masked(x, keep):
     return np.where(keep & (x > 0), x, 0)
 
 
+def example_1_1(a, b):
+    return (a * b).sum(-1)
+
+
 _ROWS = (floats(64, 128),)
 _NORM = (floats(64, 128), floats(128), floats(128))
 
@@ -87,6 +91,7 @@ SEED = {
     "seed_example_7_2_gpu": (example_2, _ROWS, {"schedule": "seed", "device": "gpu"}),
     "seed_softmax": (softmax, _ROWS, {"schedule": "seed"}),
     "seed_layernorm": (layernorm, _NORM, {"schedule": "seed"}),
+    "seed_listing_8_1": (example_1_1, (*_ROWS, *_ROWS), {"schedule": "seed"}),
 }
 _WHOLE = np.zeros((40, 50), np.int32)
 C = {
