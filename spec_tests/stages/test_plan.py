@@ -222,7 +222,8 @@ def test_check_finds_a_name_the_wrapper_has_not_bound(op, schedule):
         total = a.mean()
         b = np.tanh(a) + total
         c = np.exp(b[::-1] + b)
-        return np.tanh(c[::-1] + c)
+        d = np.tanh(c[::-1] + c)
+        return np.tanh(d[::-1] + d)
 
     plan = planned(f, np.zeros((4, 8), np.float32), schedule=schedule, max_nodes=1)
     at = next(k for k, i in enumerate(plan.wrapper) if i.op == op)
