@@ -4,6 +4,7 @@
     stax show nest examples/rows.py:layernorm
     stax show source examples/rows.py:normalise
     stax check examples/rows.py:cosine
+    stax report examples/rows.py:softmax --out softmax.html
 
 ``STAX_ARGS`` names the types of each function's arguments; ``--args`` overrides it.
 """

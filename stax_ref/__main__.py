@@ -1,8 +1,9 @@
-"""The ``stax`` command: explain, show and check functions from the shell; info; the demonstration.
+"""The ``stax`` command: explain, show, check and report on functions; info; the demonstration.
 
     stax explain FILE.py:FUNCTION [--args "f32[64,128] f32[128]"]
     stax show STAGE FILE.py:FUNCTION
     stax check FILE.py:FUNCTION
+    stax report FILE.py:FUNCTION [--out page.html]
     stax info
     stax demo [--break]
 
@@ -130,6 +131,19 @@ def _check(args: argparse.Namespace) -> int:
     return 0 if report.ok else 1
 
 
+def _report(args: argparse.Namespace) -> int:
+    function, values = _target(args)
+    path = args.out or f"{args.target.rpartition(':')[2]}.html"
+    try:
+        function.report(path, *values)
+    except OSError as error:
+        raise ConfigError(
+            f"the page cannot be written: {error}", instead="--out with another file"
+        ) from None
+    print(f"wrote {path}")
+    return 0
+
+
 def _info(args: argparse.Namespace) -> int:
     """Versions, compiler, vector level, cache: what a bug report needs."""
     from . import __version__
@@ -169,11 +183,14 @@ def _parser() -> argparse.ArgumentParser:
         ("explain", _explain, "what was fused, why, what was not and why"),
         ("check", _check, "run every rung of the ladder on random arguments"),
         ("show", _show, "print one stage"),
+        ("report", _report, "write one HTML page: graphs, memory, code, timings"),
     ):
         sub = command(name, run, text)
         if name == "show":
             sub.add_argument("stage", choices=[*TEXTS, "source"])
         sub.add_argument("target", metavar="FILE.py:FUNCTION")
+        if name == "report":
+            sub.add_argument("--out", default="", help="file to write; FUNCTION.html if left out")
         sub.add_argument("--args", default="", help='types, such as "f32[64,128] float=0.5"')
     command("info", _info, "versions, compiler, vector level, cache")
     demo = command("demo", _demo, "three image pipelines on a photograph, checked and timed")

@@ -30,9 +30,9 @@ def explain(program: Program, programs: Sequence[str] = ()) -> str:
         "nodes": [_node(node) for node in program.lowered.nodes],
         "dependences": _all_dependences(program.edges),
         "decisions": list(map(str, program.groups.decisions)),
-        "order": program.text("order").splitlines(),
+        "order": _lines(program.text("order")),
         "kernels": [kernel_line(program.plan, step) for step in program.plan.steps],
-        "storage": list(map(str, program.plan.slots)),
+        "storage": _lines(program.text("memory")),
         "programs": list(programs),
     }
     lines = [headline(program), *(f"  {line}" for line in summary(program))]
@@ -40,6 +40,11 @@ def explain(program: Program, programs: Sequence[str] = ()) -> str:
         if entries:
             lines += ["", title, *(f"  {entry}" for entry in entries)]
     return "\n".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """A stage's text without its empty lines, which part sections here."""
+    return [line for line in text.splitlines() if line]
 
 
 def headline(program: Program) -> str:
@@ -86,13 +91,16 @@ def least_bytes(plan: Plan, step: Step) -> int:
 
 def kernel_line(plan: Plan, step: Step) -> str:
     """One kernel or external call: members, bytes moved and their bound."""
+    moved, least = moved_bytes(plan, step), least_bytes(plan, step)
+    return f"{step.name}: {kernel_members(step)}, {moved} bytes moved, at least {least}"
+
+
+def kernel_members(step: Step) -> str:
+    """The nodes of a kernel, or the call."""
     if isinstance(step, Extern):
         whose = "NumPy" if step.call.is_numpy else "Python"
-        what = f"{step.text} (external call: {whose})"
-    else:
-        what = ", ".join(step.nodes)
-    moved, least = moved_bytes(plan, step), least_bytes(plan, step)
-    return f"{step.name}: {what}, {moved} bytes moved, at least {least}"
+        return f"{step.text} (external call: {whose})"
+    return ", ".join(step.nodes)
 
 
 def _node(node: Node) -> str:

@@ -114,8 +114,37 @@ class Jitted:
         text: str = module.explain(self.lower(*args, **kwargs).program, self._history(args, kwargs))
         return text
 
+    def report(self, path: str, /, *args: Any, **kwargs: Any) -> str:
+        """Write one HTML page about the program for these arguments, and time it beside NumPy.
+
+        The function is called a number of times, on copies where it writes into its arguments.
+
+        Args:
+            path: the file to write.
+            *args, **kwargs: as for a call.
+
+        Returns:
+            the path.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        gather = importlib.import_module("stax_ref.page.gather")
+        history = self._history(args, kwargs)
+        backend = self._config().backend
+        text: str = gather.page_of(self, self._function, backend, history, args, kwargs)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
     def _history(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
         """Why each program was compiled, and which one a call would run."""
+        recompile = importlib.import_module("stax_ref.recompile")
+        lines: list[str] = recompile.history(*self._kinds(self._bound(args, kwargs)))
+        return lines
+
+    def _kinds(self, call: Call) -> tuple[list[Any], Any]:
+        """What every program was specialised to, and what one for a call would be."""
         recompile = importlib.import_module("stax_ref.recompile")
 
         def kind(kinds: Any, guards: Sequence[_Guard], keys: Sequence[Any], config: Config) -> Any:
@@ -125,14 +154,19 @@ class Jitted:
             )
             return recompile.Kind(*kinds, tuple(reads), config)
 
-        call = self._bound(args, kwargs)
         guards = _guards(capture.places(self._function, *call.functions))
         keys = tuple(capture.key_of(value) for _, _, value in guards)
         with self._lock:
             known = [kind(k, e[1], keys, c) for (k, keys, c), e in self._entries.items()]
-        this = kind((call.names, call.trees, call.specs), guards, keys, self._config())
-        lines: list[str] = recompile.history(known, this)
-        return lines
+        return known, kind((call.names, call.trees, call.specs), guards, keys, self._config())
+
+    def _show_reason(self, call: Call) -> None:
+        """``STAX_SHOW=programs``: why a call is compiled."""
+        report = importlib.import_module("stax_ref.report")
+        if "programs" in report.wanted_stages():
+            recompile = importlib.import_module("stax_ref.recompile")
+            name = getattr(self._function, "__qualname__", "function")
+            report.show_reason(recompile.announcement(name, *self._kinds(call)))
 
     def check(self, *args: Any, **kwargs: Any) -> Any:
         """Climb the ladder on these arguments: plain NumPy, nodes, kernels, points, native.
@@ -226,6 +260,7 @@ class Jitted:
                 key = (kinds, capture.snapshot(places), self._config())
                 entry = self._entries.get(key)
             if entry is None:
+                self._show_reason(call)
                 guards = _guards(places)
                 program = compile_graph(self._trace(call), self._config())
                 executable = build(program, self._config().backend)
@@ -349,8 +384,8 @@ def jit(
         **options: fields of :class:`stax_ref.Config`.
 
     Returns:
-        a callable with ``trace``, ``lower``, ``explain`` and ``check``. Arrays in its results are
-        fresh and in C order; 0-d results are NumPy scalars.
+        a callable with ``trace``, ``lower``, ``explain``, ``report`` and ``check``. Arrays in its
+        results are fresh and in C order; 0-d results are NumPy scalars.
 
     Raises:
         ConfigError: an unknown option or backend.

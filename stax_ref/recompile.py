@@ -92,6 +92,12 @@ def history(kinds: Sequence[Kind], call: Kind) -> list[str]:
     return [*lines, f"this call: {f'program {same[0]}' if same else reason(kinds, call)}"]
 
 
+def announcement(name: str, kinds: Sequence[Kind], call: Kind) -> str:
+    """Why a call compiles now: ``softmax, program 2: x has shape ... in program 1``."""
+    why = reason(kinds, call) if kinds else call.signature or "no arguments"
+    return f"{name}, program {len(kinds) + 1}: {why}"
+
+
 def reason(earlier: Sequence[Kind], new: Kind) -> str:
     """How a program differs from the earlier one that differs least; of equals, the first."""
     found = [differences(new, old) for old in earlier]

@@ -22,6 +22,9 @@ from .errors import ConfigError
 from .graph import Eqn, Graph, Literal, Operand
 from .tree import LEAF
 
+BESIDE = ("source", "programs")
+"""Words of ``STAX_SHOW`` that are no stage: the generated program, and why it is made."""
+
 
 def wanted_stages() -> tuple[str, ...]:
     """The words in ``STAX_SHOW``.
@@ -31,10 +34,10 @@ def wanted_stages() -> tuple[str, ...]:
     """
     words = tuple(w.strip() for w in os.environ.get("STAX_SHOW", "").split(",") if w.strip())
     for word in words:
-        if word not in TEXTS and word != "source":
+        if word not in (*TEXTS, *BESIDE):
             raise ConfigError(
                 f"STAX_SHOW={word!r} is not a stage",
-                instead="some of " + ", ".join([*TEXTS, "source"]) + ", joined by commas",
+                instead="some of " + ", ".join([*TEXTS, *BESIDE]) + ", joined by commas",
             )
     return words
 
@@ -45,6 +48,8 @@ def show_stages(program: Program, source: str) -> None:
     A folder that cannot be written gives a warning: diagnosis never makes a call fail.
     """
     for word in wanted_stages():
+        if word == "programs":
+            continue  # known before anything was compiled: ``show_reason``
         text = source if word == "source" else program.text(word)
         print(f"== {word}\n{text}", file=sys.stderr)
     folder = os.environ.get("STAX_DUMP")
@@ -54,6 +59,11 @@ def show_stages(program: Program, source: str) -> None:
         dump(program, source, folder)
     except OSError as error:
         warnings.warn(f"STAX_DUMP={folder}: {error}", RuntimeWarning, stacklevel=2)
+
+
+def show_reason(text: str) -> None:
+    """Print why a function is compiled, where ``STAX_SHOW`` asks for ``programs``."""
+    print(f"== programs\n{text}", file=sys.stderr)
 
 
 def dump(program: Program, source: str, folder: str) -> str:

@@ -16,7 +16,7 @@ from stax_ref.index import Symbol, variable
 from stax_ref.lower import Lowered
 from stax_ref.node import Access, Body, Buffer, Instr, Node, computed
 from stax_ref.ops import Order
-from stax_ref.tree import LEAF
+from stax_ref.tree import LEAF, Branch
 
 F32 = np.dtype(np.float32)
 ROWS, COLUMNS = 64, 128
@@ -126,4 +126,4 @@ def graph_of(lowered: Lowered) -> Graph:
         if buffer.kind == "input"
     )
     outputs = tuple(Value(n, known[n].shape, known[n].dtype) for n in lowered.outputs)
-    return Graph("shape", inputs, (), outputs, (LEAF,) * len(outputs))
+    return Graph("shape", inputs, (), outputs, Branch(tuple, None, (LEAF,) * len(outputs)))

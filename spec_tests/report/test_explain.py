@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stax_ref as stax
-from spec_tests.report.programs import large
+from spec_tests.report.programs import large, overwriting
 from stax_ref.compile import Program
 from stax_ref.explain import explain, least_bytes, moved_bytes, read_text
 
@@ -59,6 +59,12 @@ def test_a_call_reads_a_buffer_as_a_whole():
     assert any(line.endswith("as a whole") for line in shown)
 
 
+def test_a_weak_dependence_says_what_is_overwritten():
+    found = sections(explain(overwriting()))
+    assert "t2 after t1, weak: it overwrites t0" in found["dependences"]
+    assert any(line.startswith("t2: pointwise, overwrites t0") for line in found["nodes"])
+
+
 def test_both_answers_show_with_reason_and_bytes():
     f = stax.jit(lambda x: (np.exp(x), np.exp(x)[::-1] * 2, np.sum(x, axis=-1)))
     program = f.lower(X).program
@@ -88,7 +94,7 @@ def test_a_buffer_of_its_own_kernel_is_above_the_bound():
 def test_the_order_is_what_its_stage_prints():
     program = stax.jit(around_a_call).lower(X).program
     assert sections(explain(program))["order"] == [
-        line.strip() for line in program.text("order").splitlines()
+        line.strip() for line in program.text("order").splitlines() if line
     ]
 
 

@@ -153,3 +153,17 @@ def test_functions_are_told_by_name_and_not_by_address():
     (line,) = lines_of(f, call(X, plus), call(X, minus))[1:2]
     assert "minus instead of the function" in line
     assert "0x" not in line
+
+
+def test_the_reason_is_printed_while_compiling(monkeypatch, capsys):
+    monkeypatch.setenv("STAX_SHOW", "programs")
+    f = stax.jit(scaled, backend="ref")
+    f(X)
+    f(X[:3])
+    f(X[:3])
+    assert capsys.readouterr().err.splitlines() == [
+        "== programs",
+        "scaled, program 1: x: f32[4,6], n=2 by default, mode='up' by default",
+        "== programs",
+        "scaled, program 2: x has shape (3, 6) instead of (4, 6) in program 1",
+    ]
