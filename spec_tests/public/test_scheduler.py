@@ -15,7 +15,9 @@ import pytest
 
 import stax_ref as stax
 from spec_tests.public.cases import holds, wave
-from stax_ref import fuse
+from stax_ref.acyclic import Ancestry
+from stax_ref.greedy import shared_bytes
+from stax_ref.legality import NodeRules
 
 F32, F64, I64 = np.float32, np.float64, np.int64
 
@@ -53,9 +55,10 @@ def layered(count, seed=0):
 def test_shared_bytes_do_not_depend_on_who_comes_first():
     """#165724"""
     program = program_of(layered(60), wave(5, 7), max_nodes=1)
-    buffers = {buffer.name: buffer for buffer in program.edges.buffers}
-    pairs = list(itertools.combinations(program.groups.groups, 2))
-    found = [(fuse.shared_bytes(a, b, buffers), fuse.shared_bytes(b, a, buffers)) for a, b in pairs]
+    rules = NodeRules(program.edges, program.config)
+    units = [rules.unit(number, record) for number, record in enumerate(program.edges.records)]
+    pairs = list(itertools.combinations(units, 2))
+    found = [(shared_bytes(a, b), shared_bytes(b, a)) for a, b in pairs]
     assert any(first for first, _ in found)
     assert all(first == second for first, second in found)
 
@@ -64,8 +67,8 @@ def test_shared_bytes_do_not_depend_on_who_comes_first():
 def test_cycle_tests_of_a_large_graph_end(count, monkeypatch):
     """#102622, #98467: a few tests per stored value, however large the graph is"""
     asked = []
-    original = fuse._makes_cycle
-    monkeypatch.setattr(fuse, "_makes_cycle", lambda *a: asked.append(a) or original(*a))
+    original = Ancestry.makes_cycle
+    monkeypatch.setattr(Ancestry, "makes_cycle", lambda *a: asked.append(a) or original(*a))
     program = program_of(layered(count), wave(5, 7))
     nodes = len(program.lowered.nodes)
     assert nodes > count // 6
