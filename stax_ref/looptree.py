@@ -68,12 +68,14 @@ class Loops:
     """The loop symbols of one node's place in a tree and what they make of its own symbols.
 
     Nodes with the same loops share one object, so what is asked of it is remembered in it.
+    ``is_plain``: no symbol of the node becomes more than one symbol of the tree.
     """
 
     outer: tuple[Symbol, ...]
     parallel: tuple[Symbol, ...]
     reduced: Symbol | None
     replacement: Mapping[Symbol, Index]
+    is_plain: bool = False
     known: dict[object, Index] = field(default_factory=dict, compare=False, repr=False)
 
     def address(self, access: Access, buffer: Buffer) -> Index:
@@ -133,7 +135,8 @@ def _placed(
         own = (*outer, *parallel)
     sizes = tuple(symbol.extent for symbol in own_outer)
     replacement.update(zip(own_outer, _numbered_loops(own, sizes), strict=True))
-    return Loops(outer, parallel, reduced, replacement)
+    plain = all(len(index.terms) <= 1 and index.is_affine for index in replacement.values())
+    return Loops(outer, parallel, reduced, replacement, plain)
 
 
 def _numbered_loops(loops: tuple[Symbol, ...], sizes: tuple[int, ...]) -> tuple[Index, ...]:
@@ -155,6 +158,15 @@ class _Facts:
     accesses: tuple[Access, ...]
     numbered: bool
     iterations: int
+    places: dict[tuple[object, ...], Loops] = field(default_factory=dict)
+
+    def place(self, outer: tuple[Symbol, ...], segment: Segment) -> Loops:
+        """:func:`place` of this node, remembered."""
+        key = (segment.parallel, segment.reduced, *[symbol.extent for symbol in outer])
+        found = self.places.get(key)
+        if found is None:
+            found = self.places[key] = place(self.node, outer, segment)
+        return found
 
 
 @dataclass(slots=True)
@@ -182,7 +194,7 @@ class Trees:
     def __init__(self, buffers: Mapping[str, Buffer]) -> None:
         self.buffers = buffers
         self._facts: dict[str, _Facts] = {}
-        self._grown: dict[tuple[tuple[str, ...], tuple[int, ...]], _Growth | str] = {}
+        self._grown: dict[tuple[frozenset[str], tuple[int, ...]], _Growth | str] = {}
         self._distances: dict[tuple[str, int, tuple[Symbol, ...]], str | None] = {}
 
     def tree(
@@ -211,7 +223,8 @@ class Trees:
     def _growth(
         self, first: tuple[Node, ...], second: tuple[Node, ...], outer: tuple[int, ...]
     ) -> _Growth | str:
-        names = tuple(node.name for node in (*first, *second))
+        # the same nodes in another dependence order: the tree that is there is as good
+        names = frozenset(node.name for node in (*first, *second))
         known = self._grown.get((names, outer))
         if known is None:
             known = self._grown[names, outer] = self._grow(first, second, outer)
@@ -251,7 +264,7 @@ class Trees:
         else:
             growth.segments[chosen] = _joined(growth.segments[chosen], own)
             growth.members[chosen].append(facts)
-        if self._spoiled(facts, place(node, growth.outer, growth.segments[chosen])):
+        if self._spoiled(facts, facts.place(growth.outer, growth.segments[chosen])):
             return f"the loops of {node.name} cannot be split at {shared}"
         growth.writers[node.buffer] = (facts, chosen)
         return ""
@@ -286,8 +299,7 @@ class Trees:
             same = not producer.node.is_reduction and _compatible(segments[number], own)
             if same:
                 joined = _joined(segments[number], own)
-                reader = place(facts.node, outer, joined)
-                writer = place(producer.node, outer, joined)
+                reader, writer = facts.place(outer, joined), producer.place(outer, joined)
                 read = reader.address(access, self.buffers[access.buffer])
                 same = read == writer.position
             first = max(first, number + (not same))
@@ -302,7 +314,7 @@ class Trees:
         if (joined.parallel, joined.reduced) == (before.parallel, before.reduced):
             return True
         members = growth.members[number]
-        return not any(self._spoiled(m, place(m.node, growth.outer, joined)) for m in members)
+        return not any(self._spoiled(m, m.place(growth.outer, joined)) for m in members)
 
     def _outer_distance(
         self,
@@ -331,9 +343,9 @@ class Trees:
 
     def _spoiled(self, facts: _Facts, loops: Loops) -> bool:
         """True when the tree's loops put more divisions into an address than the node needs."""
-        if all(len(index.terms) <= 1 and index.is_affine for index in loops.replacement.values()):
+        if loops.is_plain:
             return False
-        alone = place(facts.node, (), _own_segment(facts.node, ()))
+        alone = facts.place((), _own_segment(facts.node, ()))
         return any(
             _digit_count(loops.address(access, self.buffers[access.buffer]))
             > _digit_count(alone.address(access, self.buffers[access.buffer]))
