@@ -9,19 +9,21 @@ own texts (their objects print them), pictures (``page``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from .compile import Program
+from .compile import Program, compile_graph
 from .depend import Edges, MemoryDep, Record, WholeDep
 from .node import Node
 from .plan import Extern, Plan, Step, touched, writes
 
 
-def explain(program: Program, programs: Sequence[str] = ()) -> str:
+def explain(program: Program, programs: Sequence[str] = (), seed: Plan | None = None) -> str:
     """What was fused, why, what was not and why; bytes moved; kernels; memory.
 
     Args:
         program: what every stage made.
         programs: lines on why the function has its programs (``recompile.history``).
+        seed: the plan of the seed's schedule, whose traffic is shown beside the program's.
 
     Returns:
         sections with a title each, entries indented by two.
@@ -35,7 +37,7 @@ def explain(program: Program, programs: Sequence[str] = ()) -> str:
         "storage": _lines(program.text("memory")),
         "programs": list(programs),
     }
-    lines = [headline(program), *(f"  {line}" for line in summary(program))]
+    lines = [headline(program), *(f"  {line}" for line in summary(program, seed))]
     for title, entries in sections.items():
         if entries:
             lines += ["", title, *(f"  {entry}" for entry in entries)]
@@ -53,15 +55,23 @@ def headline(program: Program) -> str:
     return f"{program.plan.name}({', '.join(inputs)})"
 
 
-def summary(program: Program) -> tuple[str, str, str]:
-    """Kernels, traffic and memory in a line each."""
+def seed_plan(program: Program) -> Plan | None:
+    """The plan of the same graph under the seed's schedule; None for a program that has it."""
+    if program.config.seed:
+        return None
+    return compile_graph(program.graph, replace(program.config, schedule="seed", check=0)).plan
+
+
+def summary(program: Program, seed: Plan | None = None) -> tuple[str, str, str]:
+    """Kernels, traffic and memory in a line each; the seed's traffic where its plan is given."""
     plan = program.plan
     externs = sum(isinstance(step, Extern) for step in plan.steps)
     calls = f" and {plural(externs, 'external call')}" if externs else ""
+    beside = "" if seed is None else f", {seed.bytes_moved} by the seed's schedule"
     before, after = plural(len(program.lowered.nodes), "node"), plural(plan.kernels, "kernel")
     return (
         f"{before} before fusion, {after} after{calls}",
-        f"{plan.bytes_moved} bytes moved; each input and output once: {plan.least_bytes}",
+        f"{plan.bytes_moved} bytes moved{beside}; each input and output once: {plan.least_bytes}",
         f"{plan.peak_bytes} bytes of memory beside the inputs, {plan.arena_bytes} of them arena",
     )
 

@@ -111,7 +111,9 @@ class Jitted:
             argument (or value, or option) and what it was before.
         """
         module = importlib.import_module("stax_ref.explain")
-        text: str = module.explain(self.lower(*args, **kwargs).program, self._history(args, kwargs))
+        program = self.lower(*args, **kwargs).program
+        lines, seed = self._history(args, kwargs), module.seed_plan(program)
+        text: str = module.explain(program, lines, seed)
         return text
 
     def report(self, path: str, /, *args: Any, **kwargs: Any) -> str:

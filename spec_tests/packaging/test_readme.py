@@ -80,6 +80,22 @@ def test_every_variable_is_named_and_read():
     assert named == read
 
 
+def test_every_picture_exists_and_is_small():
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert "docs/report.png" in pictures
+    for path in pictures:
+        assert (ROOT / path).stat().st_size < 150_000, path
+
+
+def test_the_page_of_the_picture_is_written_by_the_command_the_readme_names(tmp_path: Path):
+    (target,) = re.findall(r"`stax report (examples/\S+)`", README)
+    out = tmp_path / "page.html"
+    command = [sys.executable, "-m", "stax_ref", "report", target, "--out", str(out)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "<h1>softmax(x: f32[64,128])</h1>" in out.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("stage", TEXTS)
 def test_every_stage_is_named(stage: str):
     assert f"`{stage}`" in README

@@ -91,6 +91,15 @@ def test_a_buffer_of_its_own_kernel_is_above_the_bound():
     assert moved_bytes(program.plan, step) == 3 * X.nbytes
 
 
+def test_the_traffic_of_the_seed_s_schedule_stands_beside_the_program_s():
+    f = stax.jit(softmax)
+    with stax.configured(schedule="seed"):
+        seed = f.lower(X).plan.bytes_moved
+        assert "by the seed's schedule" not in f.explain(X)
+    assert f.lower(X).plan.bytes_moved < seed
+    assert f"65536 bytes moved, {seed} by the seed's schedule; each" in f.explain(X)
+
+
 def test_the_order_is_what_its_stage_prints():
     program = stax.jit(around_a_call).lower(X).program
     assert sections(explain(program))["order"] == [

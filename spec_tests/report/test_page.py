@@ -201,7 +201,7 @@ def test_why_it_was_compiled_again_is_on_the_page(tmp_path):
 # pictures -----------------------------------------------------------------------------------------
 def facts(program):
     once = Times((1e-5, 2e-5, 3e-5))
-    return Facts(program, "c", "int x;", (), "", 0, (), (), once, once)
+    return Facts(program, "c", "int x;", (), "", 0, None, (), (), once, once)
 
 
 @pytest.mark.parametrize("kind", ["chain", "one input", "ladder", "random"])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ..compile import TEXTS, Program
 from ..explain import headline, kernel_members, least_bytes, moved_bytes, plural, summary
+from ..plan import Plan
 from . import drawing, timeline
 from .markup import Markup, element, joined, size_text
 from .measure import Times, time_text
@@ -31,6 +32,7 @@ class Facts:
         source: lines of the user's function, empty where they are not known.
         file: the file they stand in.
         first: number of the first of them.
+        seed: the plan of the seed's schedule, for comparison; None where it is the program's own.
         history: why the function has the programs it has.
         seconds: what was done once and how long it took, in order.
         stax, numpy: a call of the compiled function, and of the plain one.
@@ -42,6 +44,7 @@ class Facts:
     source: tuple[str, ...]
     file: str
     first: int
+    seed: Plan | None
     history: tuple[str, ...]
     seconds: tuple[tuple[str, float], ...]
     stax: Times
@@ -90,7 +93,7 @@ def _cards(facts: Facts) -> Markup:
     """The four numbers that matter, and the sentence behind each."""
     plan, program = facts.program.plan, facts.program
     gain = facts.numpy.median / facts.stax.median
-    fused, traffic, memory = summary(program)
+    fused, traffic, memory = summary(program, facts.seed)
     times = f"{time_text(facts.stax.median)} a call; NumPy {time_text(facts.numpy.median)}"
     over = plan.bytes_moved / plan.least_bytes if plan.least_bytes else 1.0
     cards = (

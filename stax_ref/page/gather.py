@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import capture
+from ..explain import seed_plan
 from .document import Facts, page
 from .measure import Times, measure
 
@@ -52,6 +53,7 @@ def page_of(
             source,
             file,
             first,
+            seed_plan(program),
             tuple(history),
             (
                 ("trace", trace_seconds),

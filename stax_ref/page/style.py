@@ -54,7 +54,8 @@ tbody tr:last-child td { border-bottom: 0 }
 td { overflow-wrap: anywhere }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
 .code td { white-space: pre-wrap; border-bottom: 0; padding: .05rem .8rem }
-.code td:first-child { color: var(--soft); text-align: right }
+.code td:first-child { color: var(--soft) }
+.code td:first-child, .code th:first-child { text-align: right }
 .time { margin-bottom: 0 }
 .scroll + .scroll { margin-top: .8rem }
 summary { cursor: pointer; padding: .15rem 0 }
