@@ -17,6 +17,7 @@ import numpy as np
 
 from stax_ref.errors import BackendError, note
 from stax_ref.interpret import wrap
+from stax_ref.memory import ALIGNMENT
 from stax_ref.node import View
 from stax_ref.plan import Extern, Plan
 from stax_ref.staged import report_flags
@@ -70,13 +71,31 @@ class NativeProgram:
         """
         if not self.program.matches(arguments):
             raise BackendError("the arguments are not what this program was compiled for")
-        result = self.program.run(arguments)
+        return self._arrays(self.program.run(arguments))
+
+    def consume(self, arguments: list[Any]) -> tuple[np.ndarray, ...]:
+        """Run on a list of arguments and empty it: each is released after its last use.
+
+        Raises:
+            BackendError: they do not match; the list still has them.
+        """
+        if not self.program.matches(tuple(arguments)):
+            raise BackendError("the arguments are not what this program was compiled for")
+        return self._arrays(self.program.consume(arguments))
+
+    def _arrays(self, result: Any) -> tuple[np.ndarray, ...]:
+        """Every output as an array, from what the runtime's program returned."""
         found = result if isinstance(result, tuple) else (result,)
         names = self.plan.outputs
         return tuple(
             np.asarray(out, dtype=self.plan.buffer(name).dtype)
             for out, name in zip(found, names, strict=True)
         )
+
+    @property
+    def peak_bytes(self) -> int:
+        """Bytes a call takes beside its inputs: the plan's, and the backend's scratch memory."""
+        return self.plan.peak_bytes + sum(map(_rounded, self.source.scratch))
 
     def finish(self, result: Any) -> Any:
         """What the user's function returns, from what the runtime's program returned."""
@@ -97,7 +116,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
     end = plan.arena_bytes
     for k, nbytes in enumerate(source.scratch):
         arena.append((len(plan.buffers) + k, end))
-        end += -(-nbytes // 64) * 64
+        end += _rounded(nbytes)
     outputs = tuple(
         (numbers[name], plan.buffer(name).dtype, plan.buffer(name).shape) for name in plan.outputs
     )
@@ -112,6 +131,11 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
     )
     program.on_flag = report_flags
     return NativeProgram(plan, source, program)
+
+
+def _rounded(nbytes: int) -> int:
+    """Bytes in whole steps of the arena's alignment."""
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 def _inputs(plan: Plan, numbers: dict[str, int]) -> Iterator[tuple[Any, ...]]:
@@ -138,8 +162,10 @@ def _steps(
     plan: Plan, source: Source, library: Library, numbers: dict[str, int]
 ) -> Iterator[tuple[Any, ...]]:
     launches = iter(source.launches)
+    arrays = {n: k for k, n in enumerate(plan.input_buffers) if plan.inputs[k].kind == "array"}
+    last = max((k for k, i in enumerate(plan.wrapper) if i.op in ("launch", "call")), default=0)
     externs = {step.name: step for step in plan.steps if isinstance(step, Extern)}
-    for instruction in plan.wrapper:
+    for number, instruction in enumerate(plan.wrapper):
         if instruction.op == "launch":
             launch = next(launches)
             serial = library.symbol(launch.serial)
@@ -152,6 +178,10 @@ def _steps(
             ins = tuple(_operand(plan, view, numbers) for view in step.operands)
             outs = tuple(_whole(plan, name, numbers) for name in step.buffers)
             yield ("call", _callable(step), ins, outs)
+        elif instruction.op == "free" and number < last:
+            dead = tuple(arrays[name] for name in instruction.names if name in arrays)
+            if dead:
+                yield ("release", dead)
 
 
 def _operand(plan: Plan, view: View, numbers: dict[str, int]) -> tuple[Any, ...]:

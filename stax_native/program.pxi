@@ -25,6 +25,7 @@ cdef enum StepKind:
     LAUNCH
     CALL
     CHECK
+    RELEASE
 
 
 cdef struct Step:
@@ -32,7 +33,7 @@ cdef struct Step:
     serial_entry serial
     parallel_entry parallel
     long long work
-    int call                  # index into Program.calls
+    int call                  # index into Program.calls, or into Program.releases
 
 
 cdef enum Owner:
@@ -86,13 +87,15 @@ cdef class Program:
         arena_bytes: length of that block.
         steps: tuple of ``("launch", serial address, parallel address or 0, work)``,
             ``("call", function, ins, outs)`` with views ``(buffer, dtype, shape, strides in bytes,
-            byte offset)``, and ``("check",)``: report the flags so far before going on.
+            byte offset)``, ``("check",)``: report the flags so far before going on, and
+            ``("release", numbers)``: no later step touches these arguments, see ``consume``.
         single: True for one output instead of a tuple. A 0-d output is a NumPy scalar.
 
     Attributes:
         on_flag: called with the error flags of a run when there are any, after its last step;
             it raises, or warns and returns. At first it warns as NumPy does by default.
         runs: int, completed runs.
+        taken_bytes: int, what the most recent run asked for: its arena and its outputs.
 
     Raises:
         ValueError: the data does not describe a program.
@@ -109,11 +112,13 @@ cdef class Program:
     cdef list captured
     cdef list dtypes              # of the outputs
     cdef list calls
+    cdef list releases            # tuples of numbers of arguments
     cdef public object on_flag
     cdef readonly unsigned long long runs
+    cdef readonly size_t taken_bytes
 
     def __cinit__(self):
-        self.captured, self.dtypes, self.calls = [], [], []
+        self.captured, self.dtypes, self.calls, self.releases = [], [], [], []
         self.parallel_work = -1
 
     def __init__(self, tuple inputs, Py_ssize_t n_buffers, tuple outputs, tuple arena,
@@ -233,6 +238,12 @@ cdef class Program:
             self.calls.append(call)
         elif entry[0] == "check":
             step.kind = CHECK
+        elif entry[0] == "release":
+            step.kind, step.call = RELEASE, len(self.releases)
+            for number in entry[1]:
+                if not 0 <= number < self.n_arguments:
+                    raise ValueError(f"{number} is no number of an argument")
+            self.releases.append(tuple(entry[1]))
         else:
             raise ValueError(f"{entry[0]!r} is not a kind of step")
         self.n_steps += 1
@@ -294,28 +305,54 @@ cdef class Program:
             raise TypeError("the arguments are not those this program was compiled for")
         return self.execute(items)
 
-    cdef object execute(self, PyObject **args):
+    def consume(self, list args not None):
+        """Run the program on arguments that match and let go of each after its last use.
+
+        Args:
+            args: list of the positional arguments; it is empty from the first step on, so that an
+                array nobody else holds ends before the call returns.
+
+        Returns:
+            The output, or a tuple of the outputs.
+
+        Raises:
+            TypeError: the arguments do not match; the list still has them.
+            MemoryError: no memory for the outputs or the arena; the number of bytes is named.
+        """
+        cdef list owned = args[:]
+        cdef PyObject **items = PySequence_Fast_ITEMS(owned)
+        if not self.accepts(items, len(owned)):
+            raise TypeError("the arguments are not those this program was compiled for")
+        args.clear()
+        return self.execute(items, owned)
+
+    cdef object execute(self, PyObject **args, list owned=None):
         cdef void *on_stack[FRAME_SLOTS]
         cdef void **table = on_stack
         if self.frame_slots > FRAME_SLOTS:
             table = <void **>zeroed(self.frame_slots, sizeof(void *))
         try:
-            return self.execute_with(table, args)
+            return self.execute_with(table, args, owned)
         finally:
             if table != on_stack:
                 PyMem_Free(table)
 
-    cdef object execute_with(self, void **table, PyObject **args):
+    cdef object execute_with(self, void **table, PyObject **args, list owned):
         cdef PoolBlock block = None
         cdef Py_ssize_t i
+        cdef size_t taken = 0
         cdef int flags
         self.bind_inputs(table, args)
         outputs = self.bind_outputs(table)
+        for array in outputs:
+            taken += cnp.PyArray_NBYTES(<cnp.ndarray>array)
         if self.arena_bytes:
             block = take_block(self.arena_bytes)
+            taken += self.arena_bytes
             for i in range(self.n_arena):
                 table[self.arena[i].buffer] = <char *>block.data + self.arena[i].offset
-        flags = self.run_steps(table, args, outputs, block)
+        self.taken_bytes = taken
+        flags = self.run_steps(table, args, outputs, block, owned)
         block = None  # returned before on_flag can raise or keep anything
         self.runs += 1
         if flags:
@@ -357,8 +394,8 @@ cdef class Program:
             PyTuple_SET_ITEM(outputs, i, array)
         return outputs
 
-    cdef int run_steps(self, void **table, PyObject **args, tuple outputs,
-                       PoolBlock block) except -1:
+    cdef int run_steps(self, void **table, PyObject **args, tuple outputs, PoolBlock block,
+                       list owned) except -1:
         global serial_launches, parallel_launches
         cdef Py_ssize_t i = 0
         cdef int flags = 0, count = 1
@@ -381,6 +418,10 @@ cdef class Program:
                 continue
             if self.steps[i].kind == CALL:
                 self.call_back(<Call>self.calls[self.steps[i].call], table, args, outputs, block)
+            elif self.steps[i].kind == RELEASE:
+                if owned is not None:
+                    for number in self.releases[self.steps[i].call]:
+                        owned[number] = None
             elif flags:
                 self.on_flag(flags)
                 flags = 0

@@ -18,6 +18,7 @@ from typing import Any
 
 from .config import Config, configured
 from .containers import register_container
+from .donation import donate
 from .errors import (
     BackendError,
     ConfigError,
@@ -51,6 +52,7 @@ __all__ = [
     "ValueDependent",
     "__version__",
     "configured",
+    "donate",
     "erf",
     "extern",
     "fallbacks",

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import dtypes, tree
 from .containers import container_of
+from .donation import Donated
 from .errors import ConfigError, DtypeError
 from .statics import Static, is_function, is_static, static
 from .tracer import Tracer, canonical, element_strides
@@ -36,7 +37,8 @@ class Call(NamedTuple):
         specs: per leaf what a program depends on: ``("array", shape, dtype, strides)`` or
             ``("scalar", type)``.
         leaves: what a program is called with.
-        passed: the same as the caller passed them, before byte order and alignment were mended.
+        passed: the same as the caller passed them, before byte order and alignment were mended and
+            donated arrays were taken from their boxes.
     """
 
     names: tuple[str, ...]
@@ -219,15 +221,19 @@ DEFAULT = "the default of the parameter"
 """The key of a parameter that was left out: its default is part of the function."""
 
 
-def leaves_of(trees: Sequence[Tree], arguments: Sequence[Any]) -> list[Any] | None:
-    """The leaves of arguments that must have these trees; None when they do not.
+def leaves_of(
+    trees: Sequence[Tree], arguments: Sequence[Any]
+) -> tuple[list[Any], list[Any]] | None:
+    """The leaves of arguments that must have these trees, plain and as they were passed.
+
+    None when they do not have these trees.
 
     Raises:
         Unfit: an argument is nothing a program takes.
     """
     leaves: list[Any] = []
     found = tuple(take_apart(argument, leaves) for argument in arguments)
-    return [_plain(leaf) for leaf in leaves] if found == tuple(trees) else None
+    return ([_plain(leaf) for leaf in leaves], leaves) if found == tuple(trees) else None
 
 
 # what a value is ---------------------------------------------------------------------------------
@@ -264,7 +270,7 @@ def judge(value: Any, leaves: list[Any]) -> Tree | None:
 
 
 def _judge_rare(value: Any, leaves: list[Any]) -> Tree | None:
-    if isinstance(value, Tracer):
+    if isinstance(value, (Tracer, Donated)):
         leaves.append(value)
         return LEAF
     if container_of(type(value)) is not None:
@@ -367,6 +373,8 @@ def _from_dlpack(value: Any) -> np.ndarray | None:
 # leaves ------------------------------------------------------------------------------------------
 def _plain(value: Any) -> Any:
     """A leaf as the runtime takes it: a native, aligned ndarray or a Python number."""
+    if isinstance(value, Donated):
+        value = value.array
     if not isinstance(value, np.ndarray):
         return value
     array = canonical(value)

@@ -23,6 +23,7 @@ from . import capture, config, dtypes
 from .arguments import Call, Signature
 from .compile import compile_graph
 from .config import Config
+from .donation import Donated
 from .errors import ConfigError, FailedCall, TraceError
 from .graph import Graph
 from .made import tracers
@@ -193,14 +194,17 @@ class Jitted:
             if result is not _NO_PROGRAM:
                 return result if entry.finish is None else entry.finish(result)
         call = self._bound(tracers(args), tracers(kwargs))
+        donated = any(isinstance(leaf, Donated) for leaf in call.passed)
         if any(isinstance(leaf, Tracer) for leaf in call.leaves):
+            if donated:
+                raise ConfigError("an array is donated inside a trace", instead="the array itself")
             return self._function(*args, **kwargs)  # inside another trace: part of it
         executable, guards = self._entry(call)
         self._check_bounds(executable.plan, call.leaves)
         if self._config().check == 3 and executable.backend != "ref":
             ladder = importlib.import_module("stax_ref.ladder")
             ladder.demand(executable, call.leaves)
-        if self._config().check < 3 and capture.all_present(guards):
+        if self._config().check < 3 and capture.all_present(guards) and not donated:
             guards = (*guards, (config.state, "blocks", None))
             flat = not kwargs and _same(call.leaves, args)
             assert self._signature is not None

@@ -19,7 +19,7 @@ from .hazards import check_bytes, check_names
 from .lower import Lowered
 from .memory import Memory, Slot, arena_bytes
 from .memory import check as check_slots
-from .nest import Nest, Store, walk
+from .nest import Let, Nest, Store, walk
 from .nesting import nest as fill
 from .node import Buffer, View
 from .tree import Tree
@@ -109,6 +109,16 @@ class Plan:
     def peak_bytes(self) -> int:
         """Bytes a call takes beside its inputs: the arena and the outputs."""
         return self.arena_bytes + sum(self.buffer(name).nbytes for name in self.outputs)
+
+    @property
+    def may_fail(self) -> bool:
+        """True when a kernel may raise a flag after which the call is repeated with NumPy."""
+        lets = (s for step in self.steps if isinstance(step, Nest) for s in walk(step.body))
+        return any(
+            isinstance(s, Let)
+            and (s.symbol is not None or (s.op == "power" and s.dtype.kind in "iu"))
+            for s in lets
+        )
 
     @property
     def bytes_moved(self) -> int:

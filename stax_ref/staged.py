@@ -19,6 +19,7 @@ import numpy as np
 from . import arguments as given
 from .compile import Program, compile_graph
 from .config import Config
+from .donation import Donated
 from .errors import BackendError, ConfigError, FailedCall, InvariantError
 from .evaluate import run_graph
 from .graph import Graph
@@ -81,20 +82,27 @@ class Executable:
             raise BackendError(f"an argument {error.what}", instead=error.instead) from None
         if leaves is None:
             raise BackendError("the arguments are not what this program was compiled for")
-        return self.run(leaves)
+        return self.run(*leaves)
 
-    def run(self, leaves: Sequence[Any], passed: Sequence[Any] = ()) -> Any:
+    def run(self, leaves: list[Any], passed: Sequence[Any] = ()) -> Any:
         """Run it on the leaves of its arguments: native arrays and Python numbers, in order.
 
         Args:
-            leaves: what the kernels read.
-            passed: what the caller gets back changed where the function writes; the leaves when
-                left out.
+            leaves: what the kernels read; emptied where arrays among it are given away.
+            passed: what the caller passed: gets it back changed where the function writes, and
+                gives it away where it is a box of ``donate``; the leaves when left out.
 
         Raises:
             BackendError: they are not of the types it was compiled for.
         """
         plan, targets = self.plan, passed or leaves
+        boxes = [entry for entry in targets if isinstance(entry, Donated)]
+        if boxes and not (plan.written or plan.may_fail) and hasattr(self.loaded, "consume"):
+            for box in boxes:
+                box.empty()
+            return wrap(plan, self.loaded.consume(leaves))
+        if boxes:
+            targets = [e.array if isinstance(e, Donated) else e for e in targets]
         if plan.written:
             check_targets(plan, targets)
         try:
@@ -104,6 +112,8 @@ class Executable:
         kept = len(outputs) - len(plan.written)
         for number, output in zip(plan.written, outputs[kept:], strict=True):
             targets[number][...] = output
+        for box in boxes:
+            box.empty()
         return wrap(plan, outputs)
 
     def outputs(self, leaves: Sequence[Any]) -> Sequence[np.ndarray]:

@@ -8,7 +8,7 @@ text (``plan``), what a kernel means (``interpret``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,14 @@ from .plan import Extern, Plan
 
 
 def run_wrapper(
-    plan: Plan, arguments: Sequence[Any], recording: Recording
+    plan: Plan, arguments: Iterable[Any], recording: Recording
 ) -> tuple[np.ndarray, ...]:
     """Execute the wrapper's text; memory it allocates starts poisoned.
 
     Args:
         plan: the plan.
-        arguments: one array or Python scalar per input.
+        arguments: one array or Python scalar per input; the wrapper lets go of each after its last
+            use, so an array that only an iterator held ends there.
         recording: what earlier rungs learned; added to.
 
     Returns:
@@ -65,7 +66,7 @@ def run_wrapper(
         "call": call,
     }
     exec(compile(plan.wrapper_text(), f"<wrapper of {plan.name}>", "exec"), words)
-    outputs: tuple[np.ndarray, ...] = words["wrapper"](list(given))
+    outputs: tuple[np.ndarray, ...] = words["wrapper"](given)
     return tuple(np.array(out) for out in outputs)
 
 

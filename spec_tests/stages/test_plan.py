@@ -6,6 +6,7 @@ holds: traffic recomputed from every load and store of the interpreter; the wrap
 not here: the native form of the wrapper (``native``)
 """
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -176,6 +177,72 @@ def test_memory_appears_before_its_use_and_goes_after_it():
                 alive -= set(instruction.names)
             elif instruction.op == "return":
                 assert set(instruction.names) <= alive
+
+
+# peak --------------------------------------------------------------------------------------------
+class Meter:
+    """Bytes of the wrapper's memory that are alive, and the most there were."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.now = self.most = 0
+        original = wrapper._empty_bytes
+
+        def counted(nbytes):
+            array = original(nbytes)
+            self.now += nbytes
+            self.most = max(self.most, self.now)
+            weakref.finalize(array, self.end, nbytes)
+            return array
+
+        monkeypatch.setattr(wrapper, "_empty_bytes", counted)
+
+    def end(self, nbytes: int) -> None:
+        self.now -= nbytes
+
+
+def long_chain(x):
+    """Values that die, one that waits, and an output of another size in the middle."""
+    a = np.exp(x)
+    kept = np.tanh(a[::-1] + a)
+    b = np.exp(kept[::-1] + kept)
+    s = b.sum(0)
+    c = np.tanh(b[::-1] + b)
+    d = np.exp(c[::-1] + c)
+    return np.tanh(d[::-1] + d + kept), s
+
+
+@pytest.mark.parametrize("options", [{}, {"max_nodes": 1}, {"in_place_percent": 101}], ids=str)
+def test_the_planned_peak_is_what_the_wrapper_takes(monkeypatch, options):
+    x = np.zeros((16, 20), np.float32)
+    plan = planned(long_chain, x, **options)
+    meter = Meter(monkeypatch)
+    wrapper.run_wrapper(plan, [x], interpret.Recording())
+    assert plan.arena_bytes > 0
+    assert meter.most == plan.peak_bytes
+    assert meter.now == 0
+
+
+@pytest.mark.parametrize("nodes", [1, 128])
+def test_the_free_pool_takes_what_its_records_say(monkeypatch, nodes):
+    """Buffer by buffer: blocks with the storage that waits for its next owner, and the outputs."""
+    x = np.zeros((16, 20), np.float32)
+    program = stax.jit(long_chain, schedule="seed", max_nodes=nodes).lower(x).program
+    owner: dict[str, str] = {}
+    blocks: dict[str, list[int]] = {}
+    for slot in program.plan.slots:
+        root = owner[slot.buffer] = owner.get(slot.takes, slot.buffer)
+        first, last, _ = blocks.setdefault(root, [slot.first, slot.last, slot.nbytes])
+        blocks[root][:2] = [min(first, slot.first), max(last, slot.last)]
+    meter = Meter(monkeypatch)
+    wrapper.run_wrapper(program.plan, [x], interpret.Recording())
+    steps = range(len(program.steps))
+    assert any(i.op == "reuse" for i in program.plan.wrapper)
+    assert meter.most == max(
+        sum(size for first, last, size in blocks.values() if first <= step <= last)
+        for step in steps
+    )
+    assert meter.most <= program.plan.peak_bytes
+    assert meter.now == 0
 
 
 # checks ------------------------------------------------------------------------------------------
