@@ -166,7 +166,7 @@ def _memory(facts: Facts) -> Markup:
     free = sum(1 for slot in program.plan.slots if not slot.nbytes)
     if not timeline.stored(program):
         return element("p", "No buffer beside the inputs takes memory.")
-    unseen = f" {plural(free, 'buffer')} stay in registers and take none." if free else ""
+    unseen = f" In registers, without memory: {plural(free, 'buffer')}." if free else ""
     figures = [
         _figure(
             timeline.lifetimes(program),

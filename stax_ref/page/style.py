@@ -73,9 +73,9 @@ svg .end { text-anchor: end }
 .kernel { fill: var(--panel); stroke: var(--wire); stroke-width: 1.5 }
 .outside { stroke-dasharray: 6 4 }
 .node { fill: var(--node); stroke: var(--line) }
+.stripe { fill: var(--extern) }
 .pointwise { fill: var(--pointwise) }
 .reduction { fill: var(--reduction) }
-.extern { fill: var(--extern) }
 .wire { fill: none; stroke: var(--wire); stroke-width: 1.3 }
 .wire.weak { stroke-dasharray: 5 4 }
 .head { fill: var(--wire) }
