@@ -57,9 +57,6 @@ class Orders:
 def order(groups: Groups, config: Config) -> Orders:
     """Groups → orders.
 
-    The seed has four candidates. The default also looks for a better one by an exact search that
-    gives up after ``order_states`` states, unless one of the four is known to be optimal.
-
     Raises:
         InvariantError: the kernels wait for each other; the message names those on the cycle and
             shows the lines around them.
@@ -68,13 +65,26 @@ def order(groups: Groups, config: Config) -> Orders:
     cycle = find_cycle(tasks.before)
     if cycle:
         raise _cyclic(groups.groups, tasks, cycle)
+    found = considered(tasks, config)
+    return Orders(groups.groups, found, best(found))
+
+
+def considered(tasks: Tasks, config: Config) -> tuple[Candidate, ...]:
+    """The candidate orders of this configuration.
+
+    The seed has four. The default also looks for a better one by an exact search that gives up
+    after ``order_states`` states, unless one of the four is known to be optimal.
+
+    Args:
+        tasks: without a cycle.
+        config: ``schedule`` and ``order_states``.
+    """
     found = candidates(tasks)
     least = found[best(found)].peak
-    if not config.seed and least > tasks.lower_bound():
-        exact = least_peak(tasks, least, config.order_states)
-        if exact is not None:
-            found = (*found, Candidate("exact search", *exact))
-    return Orders(groups.groups, found, best(found))
+    if config.seed or least == tasks.lower_bound():
+        return found
+    exact = least_peak(tasks, least, config.order_states)
+    return found if exact is None else (*found, Candidate("exact search", *exact))
 
 
 def tasks_of(groups: Groups, config: Config) -> Tasks:
