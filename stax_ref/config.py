@@ -95,7 +95,7 @@ class Config:
     max_reads_reused: int = 4
     max_ops: int = 100
     max_ops_reused: int = 50
-    order_states: int = 1000
+    order_states: int = 2000
     local_bytes: int = 32768
     in_place_percent: int = 95
 
