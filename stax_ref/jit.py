@@ -131,7 +131,13 @@ class Jitted:
 
         Raises:
             OSError: it cannot be written.
+            ConfigError: an array is donated, which only one call can take.
         """
+        if any(isinstance(leaf, Donated) for leaf in self._bound(args, kwargs).passed):
+            raise ConfigError(
+                "a donated array was passed to report, which calls the function many times",
+                instead="the array itself",
+            )
         gather = importlib.import_module("stax_ref.page.gather")
         history = self._history(args, kwargs)
         backend = self._config().backend

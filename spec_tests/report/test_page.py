@@ -183,6 +183,12 @@ def test_a_function_that_writes_leaves_its_arguments_alone(tmp_path):
     assert not x.any()
 
 
+def test_a_donated_array_is_refused(tmp_path):
+    with pytest.raises(stax.ConfigError, match="calls the function many times"):
+        stax.jit(mixed).report(str(tmp_path / "no.html"), stax.donate(X.copy()))
+    assert not (tmp_path / "no.html").exists()
+
+
 def test_the_interpreter_has_a_page_without_code(tmp_path):
     path = tmp_path / "ref.html"
     stax.jit(lambda x: x + 1, backend="ref").report(str(path), X)
