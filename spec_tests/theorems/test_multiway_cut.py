@@ -81,6 +81,7 @@ def test_the_optimum_is_twice_the_minimum_cut(block: int):
         cut = minimum_cut(count, edges)
         partition, cost = best_fusion(problem)
         assert problem.is_scheme(partition)
+        assert problem.cost(partition) == cost
         assert cost == 2 * sum(w for *_, w in cut), (number, edges)
         costs.add(cost)
     assert len(costs) > 5

@@ -68,7 +68,9 @@ def test_the_least_peak_lies_in_the_interval(block: int):
     for number in range(15 * block, 15 * block + 15):
         count, edges = instance(number)
         low, high = interval(count, edges)
-        _, peak = best_order(ordering_problem(count, edges))
+        problem = ordering_problem(count, edges)
+        order, peak = best_order(problem)
+        assert problem.peak(order) == peak
         assert low <= peak <= high, (number, edges)
 
 

@@ -93,6 +93,32 @@ def summary(ratios: Sequence[float]) -> Summary:
     return Summary(median, high, float(max(ratios)), above)
 
 
+def broken(rows: Sequence[Measured]) -> list[str]:
+    """What was promised and does not hold, a sentence each.
+
+    The default is close to the optimum; and the problems are not so easy that the seed's algorithm
+    gets there too.
+    """
+    found = []
+    for what in ("bytes", "peak"):
+        told = summary([getattr(row, what)["default"] for row in rows])
+        if told.median != 1 or told.high > 1.15:
+            found.append(f"{what}, default: median {told.median:.3f}, 95th {told.high:.3f}")
+        below = [row.number for row in rows if min(getattr(row, what).values()) < 1]
+        if below:
+            found.append(f"{what}: below the optimum on problems {below}")
+    crowded = [row for row in rows if row.forbidden >= 3]
+    if 3 * len(crowded) < len(rows):
+        found.append(f"{len(crowded)} of {len(rows)} problems have three forbidden pairs")
+    beaten = sum(row.bytes["seed"] > 1 for row in crowded)
+    if 20 * beaten < len(crowded):
+        found.append(f"the seed misses the optimum of {beaten} in {len(crowded)}: too easy")
+    worse = [row.number for row in rows if row.peak["default"] > row.peak["seed"]]
+    if worse:
+        found.append(f"the default's order needs more than the seed's on problems {worse}")
+    return found
+
+
 HEAD = f"""# Distance from the optimum
 
 Random fusion problems (generator `{generator.NAME}`, seed {generator.SEED}), solved by the
