@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .errors import InvariantError, around
-from .index import Index, Symbol, c_strides, flatten, variable
+from .index import Index, Symbol, c_strides, flatten
 from .nest import If, Let, Loop, Nest, Statement, Store
 from .node import Buffer
 
@@ -44,23 +44,46 @@ class Touch:
     def follows_in_place(self, earlier: Touch) -> bool:
         """May this write replace what ``earlier``, before it in the text, read or wrote?
 
-        Both must mean the same element in the same iteration of the loops they share; the loops
-        they do not share follow each other, so the earlier one is over by then. Elements of
-        different iterations are different, because a write meets each element once: the argument of
-        Proposition 7.2.
+        In one innermost body both must mean the same element: an iteration reads it and then writes
+        it, and no other iteration meets it, because a write meets each element once (Proposition
+        7.2). Otherwise the loops they do not share follow each other inside one iteration of those
+        they do, and it is enough that no two of these iterations meet in an element.
         """
-        if self.index is None or earlier.index is None or len(self.loops) != len(earlier.loops):
+        if self.index is None or earlier.index is None:
             return False
-        shared = [a[0] == b[0] for a, b in zip(self.loops, earlier.loops, strict=True)]
-        renamed = {
-            theirs: variable(mine)
-            for (_, mine), (_, theirs), same in zip(self.loops, earlier.loops, shared, strict=True)
-            if not same
-        }
-        extents = [
-            a.extent == b.extent for (_, a), (_, b) in zip(self.loops, earlier.loops, strict=True)
-        ]
-        return all(extents) and earlier.index.subs(renamed) == self.index
+        shared = [a for a, b in zip(self.loops, earlier.loops, strict=False) if a == b]
+        if len(shared) == len(self.loops) == len(earlier.loops):
+            return earlier.index == self.index
+        outer = [symbol for _, symbol in shared]
+        mine, theirs = (_block(t.index, outer, t.loops) for t in (self, earlier))
+        if mine is None or theirs is None or mine[0] != theirs[0]:
+            return False
+        room = max(mine[1], theirs[1])
+        for coefficient, symbol in sorted(zip(mine[0], outer, strict=False), key=lambda e: e[0]):
+            if symbol.extent > 1 and coefficient < room:
+                return False
+            room = max(room, coefficient * symbol.extent)
+        return True
+
+
+def _block(
+    index: Index | None, outer: Sequence[Symbol], loops: Sequence[tuple[int, Symbol]]
+) -> tuple[list[int], int] | None:
+    """What an iteration of the outer loops touches: one range of elements.
+
+    Returns:
+        the coefficients of the outer loops and the constant, which say where the range begins, and
+        its length; None for an index that is no sum of loops that count upwards.
+    """
+    if index is None or not index.is_affine:
+        return None
+    begin = [index.coefficient(symbol) or 0 for symbol in outer]
+    inner = [(index.coefficient(s) or 0, s.extent) for _, s in loops[len(outer) :]]
+    if min([*begin, *(c for c, _ in inner)], default=0) < 0:
+        return None
+    if not index.symbols() <= {symbol for _, symbol in loops}:
+        return None
+    return [*begin, index.constant], 1 + sum(c * (extent - 1) for c, extent in inner)
 
 
 class _Bytes:

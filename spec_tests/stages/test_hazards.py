@@ -33,12 +33,16 @@ def planned(function, *arguments, **options) -> Plan:
 
 def moved(plan: Plan, **offsets: int) -> Plan:
     """The plan with some buffers at other places."""
+    assert set(offsets) <= {slot.buffer for slot in plan.slots if slot.kind == "arena"}
     slots = [replace(s, offset=offsets.get(s.buffer, s.offset)) for s in plan.slots]
     return replace(plan, slots=tuple(slots))
 
 
 def runs_right(plan: Plan, arguments, seeds=(0, 1, 2)) -> bool:
-    """Does the rung that shares storage agree with the one where every buffer has its own?"""
+    """Does the rung that shares storage agree with the one where every buffer has its own?
+
+    The results of external calls are recorded, so they must not be the last thing a program does.
+    """
     recording = interpret.Recording()
     expected = interpret.run_nests(plan, arguments, recording)
     return not any(
@@ -247,19 +251,55 @@ def test_another_element_may_not(function):
 
 
 def rows(x):
-    b = np.exp(x)
-    b = np.tanh(b[::-1] + b)
-    sums = b.sum(-1, keepdims=True)
-    c = b / sums
-    return np.exp(c[::-1] + c)
+    b = np.sort(x, -1)
+    c = np.exp(b / b.sum(-1, keepdims=True))
+    return np.tanh(c[::-1] + c)
+
+
+def rows_of_others(x):
+    b = np.sort(x, -1)
+    c = np.exp(b / b[::-1].sum(-1, keepdims=True))
+    return np.tanh(c[::-1] + c)
+
+
+def fused_rows(function) -> Plan:
+    """c over b, in one kernel with the sum: rows outside, two loops inside."""
+    plan = planned(function, ROWS, max_nodes=2)
+    kernel = next(step for step in plan.steps if len(getattr(step, "nodes", ())) == 2)
+    assert str(kernel).count("in 20 ") == 2
+    return overlaid(plan, "c", "b")
 
 
 def test_a_row_may_be_replaced_once_it_is_summed():
     """The sum has read the whole row before the quotients overwrite it."""
-    plan = planned(rows, ROWS, max_nodes=2)
-    edited = overlaid(plan, "c", "b_1")
+    edited = fused_rows(rows)
     check_bytes(edited)
     assert runs_right(edited, [ROWS])
+
+
+def test_a_row_may_not_be_replaced_while_another_iteration_sums_it():
+    edited = fused_rows(rows_of_others)
+    with pytest.raises(InvariantError, match="k1 writes c over the bytes of b, which it still"):
+        check_bytes(edited)
+    assert not runs_right(edited, [ROWS])
+
+
+@pytest.mark.parametrize("shape", [(4, 12, 12), (1, 12, 12), (4, 1, 12), (2, 9, 9)])
+def test_loops_of_one_iteration_may_be_split_in_different_ways(shape):
+    """Means over the last axis, a variance over both, one loop over both: blocks per iteration."""
+
+    def f(x):
+        a = np.sort(x, -1)
+        b = a - a.mean(2, keepdims=True)
+        c = b - b.var((1, 2), keepdims=True)
+        d = np.exp(a * 0.1) + c
+        return np.tanh(d[::-1] + d)
+
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    plan = stax.jit(f).lower(x).plan
+    check_bytes(plan)
+    assert any(slot.how == "in place" for slot in plan.slots)
+    assert runs_right(plan, [x])
 
 
 def test_touches_come_in_the_order_of_the_text():
