@@ -129,3 +129,15 @@ def test_clang_gives_the_same_bits(isa, tmp_path):
     if "lacks" in done.stderr and "ConfigError" in done.stderr:
         pytest.skip(f"this machine lacks {isa}")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("size", [8, 16])
+def test_a_square_beside_its_own_transpose(size):
+    """One array at two strides in one loop: gcc 12 dropped the call of such a kernel."""
+    a = (np.arange(size * size).reshape(size, size) % 7).astype(np.float32)
+    for function in (
+        lambda a: np.isclose(a.T, a),
+        lambda a: a.T * a + 1,
+        lambda a: (a.T - a).astype(np.int8),
+    ):
+        harness.check(function, a)
