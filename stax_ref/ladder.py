@@ -189,6 +189,9 @@ def _bits(got: np.ndarray, expected: np.ndarray) -> tuple[bool, str]:
 
 def different(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Where two arrays of one shape and dtype have other bits; a NaN equals any NaN."""
+    if got.dtype.kind == "b":  # a byte that is neither 0 nor 1 is no bool, though NumPy takes it
+        a, b = (np.ascontiguousarray(array).view(np.uint8) for array in (got, expected))
+        return np.asarray(a != b).reshape(got.shape)
     if got.dtype.kind != "f":
         return np.asarray(got != expected)
     bits = np.dtype(f"i{got.dtype.itemsize}")
