@@ -40,6 +40,24 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Tile:
+    """The entry of an epilogue, which runs some of its iterations at a time.
+
+    Args:
+        step: name of the template in the plan.
+        serial: symbol of ``int f(void *const *buffers, long long begin, long long end)``.
+        parallel: symbol of the same with a number of threads at the end; empty where a tile is too
+            small for it.
+        total: iterations of all rows.
+    """
+
+    step: str
+    serial: str
+    parallel: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A program's text and what is needed to run it.
 
@@ -48,17 +66,19 @@ class Source:
         text: the whole source.
         launches: in the order of the plan's launches.
         scratch: bytes of each extra buffer, numbered after the plan's own buffers.
+        tiles: entries of the plan's templates.
     """
 
     language: str
     text: str
     launches: tuple[Launch, ...]
     scratch: tuple[int, ...] = ()
+    tiles: tuple[Tile, ...] = ()
 
     @property
     def parallel(self) -> bool:
-        """True when some launch has a parallel entry."""
-        return any(launch.parallel for launch in self.launches)
+        """True when some launch or epilogue has a parallel entry."""
+        return any(entry.parallel for entry in (*self.launches, *self.tiles))
 
 
 class Backend(Protocol):

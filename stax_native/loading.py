@@ -9,6 +9,8 @@ views. Not here: compiling (``cache``), executing (``runtime``), printing (backe
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,12 +21,12 @@ from stax_ref.errors import BackendError, note
 from stax_ref.interpret import wrap
 from stax_ref.memory import ALIGNMENT
 from stax_ref.node import View
-from stax_ref.plan import Extern, Plan
+from stax_ref.plan import Extern, Plan, Template, writes
 from stax_ref.staged import report_flags
 from stax_ref.tree import LEAF, is_flat
 
-from .backend import Source
-from .runtime import Library, Program
+from .backend import Source, Tile
+from .runtime import Library, Program, threads
 
 
 class _Recorded(threading.local):
@@ -35,6 +37,9 @@ class _Recorded(threading.local):
 
 
 _recorded = _Recorded()
+_forked: list[int] = []
+"""The child of a fork notes itself: its OpenMP has no threads left to share an epilogue among."""
+os.register_at_fork(after_in_child=lambda: _forked.append(os.getpid()))
 
 
 @contextlib.contextmanager
@@ -112,7 +117,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
     """
     library = Library(path)
     numbers = {buffer.name: k for k, buffer in enumerate(plan.buffers)}
-    arena = [(numbers[slot.buffer], slot.offset) for slot in plan.slots if slot.kind == "arena"]
+    arena = [(numbers[slot.buffer], slot.offset) for slot in plan.slots if slot.in_arena]
     end = plan.arena_bytes
     for k, nbytes in enumerate(source.scratch):
         arena.append((len(plan.buffers) + k, end))
@@ -173,6 +178,11 @@ def _steps(
                 raise BackendError(f"the library lacks {launch.serial}")
             parallel = library.symbol(launch.parallel) if launch.parallel else 0
             yield ("launch", serial, parallel, launch.work)
+        elif instruction.op == "template":
+            step = next(s for s in plan.steps if s.name == instruction.names[0])
+            assert isinstance(step, Template)
+            entry = next(tile for tile in source.tiles if tile.step == step.name)
+            yield _template(plan, step, entry, library, numbers)
         elif instruction.op == "call":
             step = externs[instruction.names[0]]
             ins = tuple(_operand(plan, view, numbers) for view in step.operands)
@@ -182,6 +192,69 @@ def _steps(
             dead = tuple(arrays[name] for name in instruction.names if name in arrays)
             if dead:
                 yield ("release", dead)
+
+
+def _template(
+    plan: Plan, step: Template, entry: Tile, library: Library, numbers: dict[str, int]
+) -> tuple[Any, ...]:
+    """A template as a call back into Python, which makes its tiles one after another.
+
+    The epilogue's addresses are those of the whole product: its pointer is set back by the rows
+    that lie before the tile.
+    """
+    serial = _function(library, entry.serial, 2)
+    parallel = _function(library, entry.parallel, 3) if entry.parallel else None
+    inputs = [b for b in step.nest.buffers if b.name != step.tile and b.name not in writes(step)]
+    outputs = [b for b in step.nest.buffers if b.name in writes(step)]
+    size = len(plan.buffers)
+    row = plan.buffer(step.tile).nbytes // step.count
+    multiply = step.product.call.direct
+    assert multiply is not None
+
+    def call(*views: Any) -> None:
+        first, second, *rest = views
+        tile, arrays = rest[len(inputs)], rest[: len(inputs)] + rest[len(inputs) + 1 :]
+        table = (ctypes.c_void_p * size)()
+        for buffer, array in zip((*inputs, *outputs), arrays, strict=True):
+            table[numbers[buffer.name]] = _first_byte(array)
+        known = (_recorded.stack[-1] if _recorded.stack else {}).get(step.tile)
+        count = threads() if parallel is not None and not _forked else 1
+        for begin, end in step.tiles():
+            part = tile[: end - begin]
+            if known is not None:
+                part[...] = known[begin:end]
+            else:
+                with np.errstate(all="ignore"):
+                    multiply(first[begin:end], second, out=part)
+            table[numbers[step.tile]] = _first_byte(tile) - begin * row
+            low, high = step.bounds(entry.total, begin, end)
+            if parallel is not None and count > 1:
+                parallel(table, low, high, count)
+            else:
+                serial(table, low, high)
+
+    ins = [_operand(plan, view, numbers) for view in step.product.operands]
+    ins += [_whole(plan, buffer.name, numbers) for buffer in inputs]
+    outs = [_whole(plan, name, numbers) for name in (step.tile, *(b.name for b in outputs))]
+    return ("call", call, tuple(ins), tuple(outs))
+
+
+def _function(library: Library, symbol: str, numbers: int) -> Callable[..., int]:
+    """An entry of a library that takes the table of buffers and some numbers; frees the GIL."""
+    address = library.symbol(symbol)
+    if not address:
+        raise BackendError(f"the library lacks {symbol}")
+    wide = [ctypes.c_int64] * 2 + [ctypes.c_int] * (numbers - 2)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), *wide)
+    function = kind(address)
+    function.library = library  # type: ignore[attr-defined]  # keeps it loaded
+    return function
+
+
+def _first_byte(array: np.ndarray) -> int:
+    """The address of an array's first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _operand(plan: Plan, view: View, numbers: dict[str, int]) -> tuple[Any, ...]:
@@ -194,7 +267,7 @@ def _operand(plan: Plan, view: View, numbers: dict[str, int]) -> tuple[Any, ...]
 
 
 def _whole(plan: Plan, name: str, numbers: dict[str, int]) -> tuple[Any, ...]:
-    buffer = plan.buffer(name)
+    buffer = plan.stored(name)
     strides = tuple(stride * buffer.dtype.itemsize for stride in buffer.strides)
     return (numbers[name], buffer.dtype, buffer.shape, strides, 0)
 

@@ -41,6 +41,7 @@ _RANGES = {
     "max_ops": (1, _MANY),
     "max_ops_reused": (0, _MANY),
     "order_states": (0, _MANY),
+    "template_rows": (0, _MANY),
     "local_bytes": (0, 65536),
     "in_place_percent": (0, 101),
 }
@@ -72,6 +73,8 @@ class Config:
         max_ops: operations of one body before it is materialised.
         max_ops_reused: the same for a value with several users.
         order_states: states after which the exact search for an order gives up (default only).
+        template_rows: of a matrix product that are handed to its epilogue at a time, 0 for never
+            (templates, §7.3).
         local_bytes: rows a kernel keeps on its stack instead of in buffers, in bytes together.
         in_place_percent: least size of an output that is written in place of an input, in per cent
             of the input's (§7.5); 101 for never.
@@ -96,6 +99,7 @@ class Config:
     max_ops: int = 100
     max_ops_reused: int = 50
     order_states: int = 2000
+    template_rows: int = 512
     local_bytes: int = 32768
     in_place_percent: int = 95
 

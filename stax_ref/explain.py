@@ -14,7 +14,7 @@ from dataclasses import replace
 from .compile import Program, compile_graph
 from .depend import Edges, MemoryDep, Record, WholeDep
 from .node import Node
-from .plan import Extern, Plan, Step, touched, writes
+from .plan import Extern, Plan, Step, Template, touched, writes
 
 
 def explain(program: Program, programs: Sequence[str] = (), seed: Plan | None = None) -> str:
@@ -107,6 +107,10 @@ def kernel_line(plan: Plan, step: Step) -> str:
 
 def kernel_members(step: Step) -> str:
     """The nodes of a kernel, or the call."""
+    if isinstance(step, Template):
+        return (
+            f"{step.product.text} in tiles of {step.rows} rows, then {', '.join(step.nest.nodes)}"
+        )
     if isinstance(step, Extern):
         whose = "NumPy" if step.call.is_numpy else "Python"
         return f"{step.text} (external call: {whose})"

@@ -15,6 +15,7 @@ from .config import Config
 from .depend import Edges
 from .group import Groups
 from .legality import NodeRules
+from .templates import with_templates
 
 
 def fuse(edges: Edges, config: Config) -> Groups:
@@ -38,5 +39,5 @@ def fuse(edges: Edges, config: Config) -> Groups:
         greedy.in_rounds(run)
     else:
         run = fewest_bytes(run, rules.traffic)
-    groups = tuple(unit.group for unit in run.units)
-    return Groups(groups, tuple(run.answers.values()), tuple(run.log), edges)
+    groups, templates = with_templates(run.units, run.ancestry, rules, config)
+    return Groups(tuple(groups), (*run.answers.values(), *templates), tuple(run.log), edges)

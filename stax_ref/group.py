@@ -22,12 +22,15 @@ class Group:
         tree: their loops; None for an external call.
         iteration: (pointwise ranges, reduction ranges) that stand for the group.
         depth: outer loops shared by an outer-loop fusion, 0 for an ordinary one.
+        rows: of a tile, where the first member is a product that is made tile by tile and the
+            others are its epilogue; 0 for an ordinary group.
     """
 
     records: tuple[Record, ...]
     tree: LoopTree | None
     iteration: tuple[tuple[int, ...], tuple[int, ...]]
     depth: int = 0
+    rows: int = 0
 
     @property
     def name(self) -> str:
@@ -51,8 +54,15 @@ class Group:
 
     @property
     def is_extern(self) -> bool:
-        """True for an external call."""
-        return self.records[0].node.is_extern
+        """True for an external call and nothing else."""
+        return self.records[0].node.is_extern and not self.rows
+
+    @property
+    def epilogue(self) -> Group:
+        """The members with loops: all of them, but for the product of a template."""
+        if not self.rows:
+            return self
+        return Group(self.records[1:], self.tree, self.iteration, self.depth)
 
     @property
     def writes(self) -> frozenset[DataDep]:
@@ -68,6 +78,8 @@ class Group:
         if len(self.records) == 1:
             what = "ExternKernelSchedulerNode" if self.is_extern else "SchedulerNode"
             return f"{self.name}: {what}"
+        if self.rows:
+            return f"{self.name}: TemplateSchedulerNode, {self.rows} rows a tile"
         kind = "OuterLoopFusedSchedulerNode" if self.depth else "FusedSchedulerNode"
         return f"{self.name}: {kind}({','.join(['SchedulerNode'] * len(self.records))})"
 

@@ -20,9 +20,10 @@ from .errors import InvariantError, around
 from .index import Index, Symbol, c_strides, flatten
 from .nest import If, Let, Loop, Nest, Statement, Store
 from .node import Buffer
+from .steps import Extern, Step, Template
 
 if TYPE_CHECKING:
-    from .plan import Extern, Plan, Step
+    from .plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class _Walk:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.buffers = {buffer.name: buffer for buffer in plan.buffers}
-        self.slots = {slot.buffer: slot for slot in plan.slots if slot.kind == "arena"}
+        self.slots = {slot.buffer: slot for slot in plan.slots if slot.in_arena}
         taken = [i.nbytes for i in plan.wrapper if i.op == "arena"]  # none for a free pool
         self.arena = _Bytes(min([plan.arena_bytes, *taken]))
         self.written = {b.name: -1 for b in plan.buffers if b.kind != "computed" or b.size == 0}
@@ -147,7 +148,7 @@ class _Walk:
 
     def _range(self, name: str) -> tuple[int, int]:
         begin = self.slots[name].offset
-        return begin, begin + self.buffers[name].nbytes
+        return begin, begin + self.slots[name].nbytes
 
     def _read(self, name: str, number: int) -> None:
         """A read finds what its own buffer's writer left (read-after-write)."""
@@ -198,7 +199,7 @@ class _Walk:
         steps = self.plan.steps
         found = [number for number in culprits if 0 <= number < len(steps)]
         lines = [self._line(step) for step in steps]
-        places = next((s.places for k in found[::-1] if isinstance(s := steps[k], Nest)), ())
+        places = next((s.places for k in found[::-1] if not isinstance(s := steps[k], Extern)), ())
         text = f"{what}, in\n{around(lines, found)}" if lines else what
         return InvariantError(text, places[0] if places else None)
 
@@ -207,7 +208,7 @@ class _Walk:
         found = list(touches(step, self.buffers))
         read = ", ".join(dict.fromkeys(self._place(t.buffer) for t in found if not t.written))
         wrote = ", ".join(dict.fromkeys(self._place(t.buffer) for t in found if t.written))
-        lines = step.lines if isinstance(step, Nest) else (step.line,)
+        lines = (step.line,) if isinstance(step, Extern) else step.lines
         return f"{step.name}: {read} -> {wrote}  # {', '.join(filter(None, lines))}".rstrip(" #")
 
     def _place(self, name: str) -> str:
@@ -220,6 +221,10 @@ def touches(step: Step, buffers: dict[str, Buffer]) -> Iterator[Touch]:
     if isinstance(step, Nest):
         outside = {buffer.name: buffer for buffer in step.buffers}
         yield from _Touches(outside).of(step.body, ())
+    elif isinstance(step, Template):
+        yield from (Touch(view.buffer, False) for view in step.product.operands)
+        yield Touch(step.tile, True)
+        yield from touches(step.nest, buffers)
     else:
         yield from _extern_touches(step)
 
@@ -253,6 +258,10 @@ class _Touches:
                     yield Touch(buffer.name, isinstance(statement, Store), loops, index)
 
 
+RUNS = ("launch", "call", "template")
+"""Instructions that run steps."""
+
+
 # names -------------------------------------------------------------------------------------------
 def check_names(plan: Plan) -> None:
     """The wrapper runs every step once and in order, on names that are bound, and frees no other.
@@ -260,7 +269,7 @@ def check_names(plan: Plan) -> None:
     Raises:
         InvariantError: with the wrapper's lines around the culprit.
     """
-    run = [name for i in plan.wrapper if i.op in ("launch", "call") for name in i.names]
+    run = [name for i in plan.wrapper if i.op in RUNS for name in i.names]
     if run != [step.name for step in plan.steps]:
         ours = ", ".join(step.name for step in plan.steps)
         raise InvariantError(f"the wrapper runs {', '.join(run)}, but the steps are {ours}")
@@ -269,7 +278,7 @@ def check_names(plan: Plan) -> None:
     bound: set[str] = set()
     for number, instruction in enumerate(plan.wrapper):
         op, needed = instruction.op, instruction.names
-        if op in ("launch", "call"):
+        if op in RUNS:
             needed = tuple(t.buffer for n in needed for t in touches(steps[n], buffers))
         if op in ("guard", "allocate", "slot"):
             bound |= set(needed)

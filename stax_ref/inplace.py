@@ -46,7 +46,7 @@ def in_place(
     """
     found: dict[str, str] = {}
     for step, group in enumerate(sequence):
-        if group.tree is None:
+        if group.tree is None or group.rows:  # of a template the product is read tile by tile
             continue
         written = {record.node.buffer for record in group.records}
         free = {name for name in stored if last.get(name) == step} - written

@@ -42,7 +42,7 @@ from .nest import (
 )
 from .node import Access, Buffer, Node, run
 from .ops import FLAGGED, apply, reduce_planned
-from .plan import Extern, Plan
+from .plan import Extern, Plan, Template
 
 
 @dataclass(slots=True)
@@ -246,7 +246,10 @@ def run_nests(plan: Plan, arguments: Sequence[Any], recording: Recording) -> tup
         storage.setdefault(buffer.name, np.zeros(buffer.size, buffer.dtype))
     with np.errstate(all="ignore"):
         for step in plan.steps:
-            if isinstance(step, Extern):
+            if isinstance(step, Template):
+                run_extern(step.product, storage, buffers, recording)
+                run_nest(step.nest, storage, recording)
+            elif isinstance(step, Extern):
                 run_extern(step, storage, buffers, recording)
             else:
                 run_nest(step, storage, recording)

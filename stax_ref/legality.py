@@ -14,11 +14,12 @@ from dataclasses import replace
 
 from .bestfirst import Traffic
 from .config import Config
-from .depend import DataDep, Edges, Record
+from .depend import DataDep, Edges, Record, normal_form
 from .greedy import Unit, shared_bytes
 from .group import Decision, Group
+from .index import Symbol, variable
 from .looptree import LoopTree, Trees
-from .node import Buffer
+from .node import Access, Buffer
 
 
 class NodeRules:
@@ -43,6 +44,12 @@ class NodeRules:
             self.names,
             frozenset(k for k, r in enumerate(edges.records) if r.node.is_extern),
         )
+
+    def whole(self, name: str) -> DataDep:
+        """The dependence on every element of a buffer, in order."""
+        loops = tuple(Symbol(f"i{k}", n) for k, n in enumerate(self.buffers[name].shape))
+        everything = Access(name, tuple(map(variable, loops)))
+        return normal_form(everything, dict(self.buffers), loops, name)
 
     def unit(self, number: int, record: Record) -> Unit:
         """A node alone: its pointwise loops are the shared ones."""

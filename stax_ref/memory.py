@@ -31,8 +31,9 @@ class Slot:
 
     Args:
         buffer: its name.
-        kind: ``"output"``, ``"arena"``, ``"row"`` (inside the kernel, one row per outer iteration)
-            or ``"register"`` (never stored).
+        kind: ``"output"``, ``"arena"``, ``"tile"`` (in the arena, of a product that is made in
+            tiles), ``"row"`` (inside the kernel, one row per outer iteration) or ``"register"``
+            (never stored).
         nbytes: bytes of the storage; of one row for ``"row"``.
         first: step that defines it.
         last: last step that reads it; a closed interval.
@@ -51,9 +52,14 @@ class Slot:
     takes: str = ""
     how: str = ""
 
+    @property
+    def in_arena(self) -> bool:
+        """True when its storage is a part of the arena."""
+        return self.kind in ("arena", "tile")
+
     def __str__(self) -> str:
         text = f"{self.buffer}  {self.kind}  {self.nbytes} bytes  steps {self.first}..{self.last}"
-        if self.kind != "arena":
+        if not self.in_arena:
             return text
         text += f" bytes {self.offset}..{self.offset + self.nbytes}"
         return f"{text}  {self.how} of {self.takes}" if self.takes else text
@@ -105,11 +111,12 @@ def memory(
             buffer and reuses storage by a free pool.
     """
     slots = _slots(sequence, buffers, outputs, config)
-    stored = {slot.buffer: slot for slot in slots if slot.kind == "arena"}
+    stored = {slot.buffer: slot for slot in slots if slot.in_arena}
+    whole = {name for name, slot in stored.items() if slot.kind == "arena"}
     last = {slot.buffer: slot.last for slot in slots}
     takes = {
         new: (old, "in place")
-        for new, old in in_place(sequence, buffers, stored, last, config).items()
+        for new, old in in_place(sequence, buffers, whole, last, config).items()
     }
     blocks = _blocks(stored.values(), {new: old for new, (old, _) in takes.items()})
     least = least_bytes([Block(s.buffer, s.nbytes, s.first, s.last) for s in stored.values()])
@@ -129,7 +136,7 @@ def memory(
             takes=takes.get(slot.buffer, ("", ""))[0],
             how=takes.get(slot.buffer, ("", ""))[1],
         )
-        if slot.kind == "arena"
+        if slot.in_arena
         else slot
         for slot in slots
     ]
@@ -191,7 +198,7 @@ def _blocks(stored: Iterable[Slot], takes: Mapping[str, str]) -> list[Block]:
 
 def arena_bytes(slots: Sequence[Slot]) -> int:
     """Bytes of the arena: the end of its highest slot, aligned."""
-    return max((aligned(s.offset + s.nbytes) for s in slots if s.kind == "arena"), default=0)
+    return max((aligned(s.offset + s.nbytes) for s in slots if s.in_arena), default=0)
 
 
 def check(slots: Sequence[Slot]) -> None:
@@ -200,7 +207,7 @@ def check(slots: Sequence[Slot]) -> None:
     Raises:
         InvariantError: with the two slots.
     """
-    arena = sorted((slot for slot in slots if slot.kind == "arena"), key=lambda s: s.first)
+    arena = sorted((slot for slot in slots if slot.in_arena), key=lambda s: s.first)
     live: list[Slot] = []
     for slot in arena:
         live = [other for other in live if other.last >= slot.first]

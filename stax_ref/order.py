@@ -128,7 +128,7 @@ def tasks_of(groups: Groups, config: Config) -> Tasks:
     for group in groups.groups:
         inside = [n for node in group.nodes for n in node.buffers if n in maker and n not in shared]
         for name, (kind, nbytes) in private_storage(group, inside, named, config).items():
-            sizes[name] = nbytes if kind == "arena" else 0
+            sizes[name] = nbytes if kind in ("arena", "tile") else 0
     return Tasks(
         tuple(before),
         tuple(made),

@@ -9,43 +9,29 @@ program. Not here: running it (``interpret``, the native runtime), code (backend
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .calls import Call
-from .config import Config
 from .graph import Graph, Input
-from .group import Group
 from .hazards import check_bytes, check_names
 from .lower import Lowered
 from .memory import Memory, Slot, arena_bytes
 from .memory import check as check_slots
-from .nest import Let, Nest, Store, walk
-from .nesting import nest as fill
+from .nest import Let, Nest, walk
 from .node import Buffer, View
+from .steps import Extern, Step, Template, build_steps, touched, writes
 from .tree import Tree
 
-
-@dataclass(frozen=True, slots=True)
-class Extern:
-    """One external call: ``buffers = call(operands)``; ``results`` numbers what it keeps."""
-
-    name: str
-    call: Call
-    buffers: tuple[str, ...]
-    results: tuple[int, ...]
-    operands: tuple[View, ...]
-    line: str = ""
-
-    @property
-    def text(self) -> str:
-        """The call as the user would write it."""
-        return self.call.text(list(map(str, self.operands)))
-
-    def __str__(self) -> str:
-        return f"extern {self.name}  {', '.join(self.buffers)} = {self.text}"
-
-
-Step = Nest | Extern
+__all__ = [
+    "Extern",
+    "Instruction",
+    "Plan",
+    "Step",
+    "Template",
+    "build_steps",
+    "plan",
+    "touched",
+    "writes",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +42,8 @@ class Instruction:
     ``slot`` (a buffer inside the arena), ``allocate`` (memory of a buffer's own), ``reuse`` and
     ``in place`` (the first buffer takes over the storage of the second), ``launch`` (kernels of one
     launch), ``call`` (an external call), ``free``, ``commit`` (what an argument holds at the end is
-    copied into it, after all flags were read) or ``return``.
+    copied into it, after all flags were read), ``template`` (a product and its epilogue) or
+    ``return``.
     """
 
     op: str
@@ -98,7 +85,7 @@ class Plan:
     @property
     def kernels(self) -> int:
         """Number of kernels: outermost loop nests."""
-        return sum(isinstance(step, Nest) for step in self.steps)
+        return sum(isinstance(step, (Nest, Template)) for step in self.steps)
 
     @property
     def arena_bytes(self) -> int:
@@ -136,6 +123,14 @@ class Plan:
     def buffer(self, name: str) -> Buffer:
         """The buffer of this name."""
         return next(buffer for buffer in self.buffers if buffer.name == name)
+
+    def stored(self, name: str) -> Buffer:
+        """The buffer as far as it has storage: of a product made in tiles, one tile."""
+        buffer, slot = self.buffer(name), self.slot(name)
+        if slot is None or slot.kind != "tile":
+            return buffer
+        rows = slot.nbytes * buffer.shape[0] // buffer.nbytes
+        return replace(buffer, shape=(rows, buffer.shape[1]))
 
     def slot(self, name: str) -> Slot | None:
         """The slot of a computed buffer, None for inputs and empty buffers."""
@@ -190,12 +185,12 @@ class Plan:
         if op == "arena":
             return [f"arena = empty_bytes({instruction.nbytes})"]
         if op == "slot":
-            slot, buffer = self.slot(names[0]), self.buffer(names[0])
+            slot, buffer = self.slot(names[0]), self.stored(names[0])
             assert slot is not None
             layout = f"{slot.offset}, {buffer.shape}, {buffer.dtype.str!r}"
             return [f"{names[0]} = view(arena, {layout})"]
         if op == "allocate":
-            buffer = self.buffer(names[0])
+            buffer = self.stored(names[0])
             layout = f"{buffer.shape}, {buffer.strides}, {buffer.dtype.str!r}"
             return [f"{names[0]} = empty_strided({layout})"]
         if op in ("reuse", "in place"):
@@ -215,6 +210,12 @@ class Plan:
             step = next(s for s in self.steps if isinstance(s, Extern) and s.name == names[0])
             arrays = ", ".join((*map(self._operand_text, step.operands), *step.buffers))
             return [f"call({step.name!r}, {arrays})  # {step.text}"]
+        if op == "template":
+            tiled = next(s for s in self.steps if s.name == names[0])
+            assert isinstance(tiled, Template)
+            inside = (*map(self._operand_text, tiled.product.operands), *touched(tiled.nest))
+            of = f"{tiled.product.text}, {tiled.rows} rows at a time"
+            return [f"template({tiled.name!r}, {', '.join(inside)})  # {of}"]
         if op == "commit":
             return [f"{names[0]}[...] = {names[1]}"]
         if op == "free":
@@ -228,39 +229,6 @@ class Plan:
             return view.buffer
         steps, offset = view.layout(buffer.strides)
         return f"as_strided({view.buffer}, {view.shape}, {steps}, {offset})"
-
-
-def touched(step: Step) -> tuple[str, ...]:
-    """Buffers a step reads or writes in memory."""
-    if isinstance(step, Nest):
-        return tuple(buffer.name for buffer in step.buffers)
-    return tuple(dict.fromkeys((*(view.buffer for view in step.operands), *step.buffers)))
-
-
-def writes(step: Step) -> set[str]:
-    """Buffers a step writes in memory."""
-    if isinstance(step, Extern):
-        return set(step.buffers)
-    return {s.access.buffer for s in walk(step.body) if isinstance(s, Store)}
-
-
-def build_steps(
-    sequence: Sequence[Group], buffers: dict[str, Buffer], memory: Memory, config: Config
-) -> tuple[Step, ...]:
-    """nest: ordered groups → kernels and external calls."""
-    by_name = {slot.buffer: slot for slot in memory.slots}
-    steps: list[Step] = []
-    for number, group in enumerate(sequence):
-        if group.is_extern:
-            node = group.nodes[0]
-            line = node.where.short if node.where is not None else ""
-            assert node.call is not None
-            steps.append(
-                Extern(f"x{number}", node.call, node.buffers, node.results, node.operands, line)
-            )
-        else:
-            steps.append(fill(group, f"k{number}", buffers, by_name, config.seed))
-    return tuple(steps)
 
 
 def plan(graph: Graph, lowered: Lowered, steps: Sequence[Step], memory: Memory) -> Plan:
@@ -310,13 +278,15 @@ def _wrapper(
     defined = set(input_buffers)
     for number, run in enumerate(runs):
         names = dict.fromkeys(name for step in run for name in touched(step))
-        for name in names:
+        tiles = [step.tile for step in run if isinstance(step, Template)]
+        for name in (*names, *tiles):
             if name not in defined:
                 instructions.append(_storage(slots[name], pooled))
         defined |= set(names)
-        op = "launch" if isinstance(run[0], Nest) else "call"
+        op = {Nest: "launch", Extern: "call", Template: "template"}[type(run[0])]
         instructions.append(Instruction(op, tuple(step.name for step in run)))
         gone = tuple(name for name in names if last[name] == number and name not in kept)
+        gone += tuple(tiles)
         if gone:
             instructions.append(Instruction("free", gone))
     returned = len(outputs) - len(written)
@@ -328,7 +298,7 @@ def _wrapper(
 
 def _storage(slot: Slot, pooled: bool) -> Instruction:
     """How a buffer gets its storage."""
-    if slot.kind != "arena":
+    if not slot.in_arena:
         return Instruction("allocate", (slot.buffer,))
     if not pooled:
         return Instruction("slot", (slot.buffer,))

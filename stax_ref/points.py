@@ -15,7 +15,7 @@ import numpy as np
 from .errors import InvariantError
 from .graph import Literal
 from .index import c_strides, flatten
-from .interpret import POISON, Recording, input_storage, run_extern
+from .interpret import POISON, Recording, extern_results, input_storage, run_extern
 from .nest import (
     Accumulate,
     Argument,
@@ -29,7 +29,7 @@ from .nest import (
 )
 from .node import Access, Buffer
 from .ops import apply, reduce_planned
-from .plan import Extern, Plan
+from .plan import Extern, Plan, Template
 
 
 def run_points(
@@ -52,11 +52,32 @@ def run_points(
     with np.errstate(all="ignore"):
         for number, step in enumerate(plan.steps):
             memory.poison_dead(number)
-            if isinstance(step, Extern):
+            if isinstance(step, Template):
+                _run_template(step, memory.storage, buffers, recording, shuffle)
+            elif isinstance(step, Extern):
                 run_extern(step, memory.storage, buffers, recording)
             else:
                 _PointNest(step, memory.storage, shuffle).body(step.body)
     return tuple(memory.storage[n].reshape(buffers[n].shape).copy() for n in plan.outputs)
+
+
+def _run_template(
+    step: Template,
+    storage: dict[str, np.ndarray],
+    buffers: dict[str, Buffer],
+    recording: Recording,
+    shuffle: np.random.Generator,
+) -> None:
+    """Tiles in a shuffled order; of the product only the rows of this tile hold anything."""
+    product = buffers[step.tile]
+    views = step.product.operands
+    operands = [view.of(storage[view.buffer], buffers[view.buffer].shape) for view in views]
+    (whole,) = extern_results(step.product, operands, buffers, recording)
+    for first, end in shuffle.permutation(list(step.tiles())):
+        tile = np.full(product.nbytes, POISON, np.uint8).view(product.dtype)
+        tile.reshape(product.shape)[first:end] = whole[first:end]
+        inside = {**storage, step.tile: tile}
+        _PointNest(step.nest, inside, shuffle, (step, int(first), int(end))).body(step.nest.body)
 
 
 class _PoisonedMemory:
@@ -68,6 +89,8 @@ class _PoisonedMemory:
         self.arena = np.full(max(plan.arena_bytes, 1), POISON, np.uint8)
         for buffer in plan.buffers:
             slot = plan.slot(buffer.name)
+            if slot is not None and slot.kind == "tile":
+                continue
             if slot is not None and slot.kind == "arena":
                 part = self.arena[slot.offset : slot.offset + buffer.nbytes]
                 self.storage[buffer.name] = part.view(buffer.dtype)
@@ -88,8 +111,13 @@ class _PointNest:
     """Runs a nest one iteration at a time, in a shuffled order of every loop."""
 
     def __init__(
-        self, nest: Nest, storage: dict[str, np.ndarray], shuffle: np.random.Generator
+        self,
+        nest: Nest,
+        storage: dict[str, np.ndarray],
+        shuffle: np.random.Generator,
+        rows: tuple[Template, int, int] | None = None,
     ) -> None:
+        self.rows = rows
         self.storage = dict(storage)
         self.buffers = {buffer.name: buffer for buffer in nest.buffers}
         self.shuffle = shuffle
@@ -123,7 +151,12 @@ class _PointNest:
         for accumulator in loop.accumulators:
             values = np.zeros(loop.symbol.extent, accumulator.dtype)
             self.collected[accumulator.name] = (values, loop.symbol.name)
-        for value in self.shuffle.permutation(loop.symbol.extent):
+        begin, end = 0, loop.symbol.extent
+        if self.rows is not None:  # the outermost loop of an epilogue: the rows of one tile
+            template, first, last = self.rows
+            begin, end = template.bounds(end, first, last)
+            self.rows = None
+        for value in begin + self.shuffle.permutation(end - begin):
             self.symbols[loop.symbol.name] = int(value)
             self.body(loop.body)
         for accumulator in loop.accumulators:

@@ -19,7 +19,7 @@ from .node import Buffer
 def private_storage(
     group: Group, names: Collection[str], buffers: Mapping[str, Buffer], config: Config
 ) -> dict[str, tuple[str, int]]:
-    """Kind (``"register"``, ``"row"``, ``"arena"``) and bytes of the group's private buffers.
+    """Kind (``register``, ``row``, ``tile``, ``arena``) and bytes of a group's private buffers.
 
     Args:
         group: its members and loops.
@@ -28,9 +28,15 @@ def private_storage(
         config: ``local_bytes`` for all rows of a kernel together; the seed keeps every intermediate
             in a buffer.
     """
+    found: dict[str, tuple[str, int]] = {}
+    if group.rows:
+        product = buffers[group.nodes[0].buffer]
+        found[product.name] = ("tile", product.nbytes // product.shape[0] * group.rows)
+        group = group.epilogue
     tree = group.tree
+    names = [name for name in names if name not in found]
     if tree is None or config.seed or not names:
-        return {name: ("arena", buffers[name].nbytes) for name in names}
+        return found | {name: ("arena", buffers[name].nbytes) for name in names}
     place = {node: k for k, segment in enumerate(tree.segments) for node in segment.nodes}
     writer: dict[str, int] = {}
     readers: dict[str, set[int]] = {}
@@ -40,7 +46,6 @@ def private_storage(
         for dep in record.reads:
             readers.setdefault(dep.buffer, set()).add(segment)
     shared, room = math.prod(tree.outer), config.local_bytes
-    found: dict[str, tuple[str, int]] = {}
     for name in names:
         row = buffers[name].nbytes // shared
         if readers.get(name) == {writer[name]} or buffers[name].size == shared:

@@ -16,7 +16,7 @@ import numpy as np
 from .errors import InvariantError
 from .interpret import POISON, Recording, extern_results, run_nest
 from .nest import Nest
-from .plan import Extern, Plan
+from .plan import Extern, Plan, Template
 
 
 def run_wrapper(
@@ -39,6 +39,7 @@ def run_wrapper(
     buffers = {buffer.name: buffer for buffer in plan.buffers}
     nests = {step.name: step for step in plan.steps if isinstance(step, Nest)}
     externs = {step.name: step for step in plan.steps if isinstance(step, Extern)}
+    templates = {step.name: step for step in plan.steps if isinstance(step, Template)}
     given = [
         np.asarray(argument, dtype=buffers[name].dtype)
         for name, argument in zip(plan.input_buffers, arguments, strict=True)
@@ -55,6 +56,14 @@ def run_wrapper(
         for out, result in zip(arrays[count:], results, strict=True):
             out[...] = result
 
+    def template(name: str, *arrays: np.ndarray) -> None:
+        step = templates[name]
+        count = len(step.product.operands)
+        (whole,) = extern_results(step.product, arrays[:count], buffers, recording)
+        named = {b.name: a for b, a in zip(step.nest.buffers, arrays[count:], strict=True)}
+        storage = {key: array.reshape(-1) for key, array in named.items()}
+        run_nest(step.nest, {**storage, step.tile: whole.reshape(-1)}, recording)
+
     words: dict[str, Any] = {
         "assert_size_stride_grouped": _assert_sizes,
         "empty_bytes": _empty_bytes,
@@ -64,6 +73,7 @@ def run_wrapper(
         "reinterpret_tensor": _reinterpret_tensor,
         "launch": launch,
         "call": call,
+        "template": template,
     }
     exec(compile(plan.wrapper_text(), f"<wrapper of {plan.name}>", "exec"), words)
     outputs: tuple[np.ndarray, ...] = words["wrapper"](given)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from stax_native.backend import Launch, Source
+from stax_native.backend import Launch, Source, Tile
 from stax_ref import tiling
 from stax_ref.errors import Unsupported
 from stax_ref.graph import Literal
@@ -20,7 +20,7 @@ from stax_ref.libm import SYMBOLS
 from stax_ref.nest import Let, Local, Loop, Nest, Statement, Store, arguments, walk
 from stax_ref.node import Buffer
 from stax_ref.ops import REDUCTIONS
-from stax_ref.plan import Extern, Plan
+from stax_ref.plan import Extern, Plan, Template
 
 from .functions import function_source, libm_source
 from .loops import LEVEL_BYTES, Printer
@@ -92,6 +92,7 @@ class _Part:
     lines: list[str]
     launches: tuple[Launch, ...]
     scratch: tuple[int, ...]
+    tiles: tuple[Tile, ...]
 
 
 def emit(plan: Plan, isa: str, threads: bool = True) -> Source:
@@ -120,14 +121,14 @@ def emit_batch(plans: Sequence[Plan], isa: str, threads: bool = True) -> list[So
     wanted = {header for part in parts for header in part.headers} | {HEADERS[0]}
     head += [f"#define STAX_LEVEL {level}"]
     head += [f'#include "{header}"' for header in HEADERS if header in wanted] + [""]
-    if any(launch.parallel for part in parts for launch in part.launches):
+    if any(entry.parallel for part in parts for entry in (*part.launches, *part.tiles)):
         head += ["int omp_get_thread_num(void);", "int omp_get_num_threads(void);", ""]
     functions = sorted({function for part in parts for function in part.functions})
     lines = [*head, *(_function(op, vtype) for op, vtype in functions)]
     for part in parts:
         lines += part.lines
     text = "\n".join(lines).rstrip() + "\n"
-    return [Source("c", text, part.launches, part.scratch) for part in parts]
+    return [Source("c", text, part.launches, part.scratch, part.tiles) for part in parts]
 
 
 def _function(op: str, vtype: str) -> str:
@@ -142,16 +143,18 @@ def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
     numbers = {buffer.name: k for k, buffer in enumerate(plan.buffers)}
     scratch: list[int] = []
     units: dict[str, _Unit] = {}
-    for launch in plan.launches:
-        for nest in launch:
-            named = replace(nest, name=prefix + nest.name)
-            try:
-                unit = _unit(named, isa, numbers, len(plan.buffers) + len(scratch))
-            except Unsupported as error:
-                where = nest.places[-1] if nest.places else None
-                raise Unsupported(error.what, where, error.instead) from None
-            scratch += unit.scratch
-            units[nest.name] = unit
+    templates = [step for step in plan.steps if isinstance(step, Template)]
+    nests = [nest for launch in plan.launches for nest in launch]
+    nests += [template.nest for template in templates]
+    for nest in nests:
+        named = replace(nest, name=prefix + nest.name)
+        try:
+            unit = _unit(named, isa, numbers, len(plan.buffers) + len(scratch))
+        except Unsupported as error:
+            where = nest.places[-1] if nest.places else None
+            raise Unsupported(error.what, where, error.instead) from None
+        scratch += unit.scratch
+        units[nest.name] = unit
     lines = [line for unit in units.values() for line in (*unit.lines, "")]
     launches = []
     externs = any(isinstance(step, Extern) and not step.call.law for step in plan.steps)
@@ -165,9 +168,18 @@ def _part(plan: Plan, isa: str, threads: bool, prefix: str) -> _Part:
         names = tuple(nest.name for nest in launch)
         entry = f"{symbol}_parallel" if parallel else ""
         launches.append(Launch(names, f"{symbol}_serial", entry, total))
+    tiles: list[Tile] = []
+    for template in templates:
+        unit = units[template.nest.name]
+        work = tiling.work(template.nest) * template.rows // template.count
+        symbol = f"stax_tile_{unit.nest.name}"
+        parallel = threads and work >= PARALLEL_WORK
+        lines += _tile_entries(symbol, unit, parallel)
+        entry = f"{symbol}_parallel" if parallel else ""
+        tiles.append(Tile(template.name, f"{symbol}_serial", entry, unit.total))
     functions = {function for unit in units.values() for function in unit.functions}
-    wanted = {header for launch in plan.launches for nest in launch for header in _headers(nest)}
-    return _Part(plan, functions, wanted, lines, tuple(launches), tuple(scratch))
+    wanted = {header for nest in nests for header in _headers(nest)}
+    return _Part(plan, functions, wanted, lines, tuple(launches), tuple(scratch), tuple(tiles))
 
 
 def _headers(nest: Nest) -> Iterator[str]:
@@ -367,6 +379,34 @@ def _needed(values: Sequence[Statement], body: Sequence[Statement]) -> list[Stat
             kept.append(statement)
             used |= {a for a in statement.args if isinstance(a, str)}
     return kept[::-1]
+
+
+def _tile_entries(symbol: str, unit: _Unit, parallel: bool) -> list[str]:
+    """The entries of an epilogue: a range of its iterations, on one thread or shared out."""
+    name, grain = unit.nest.name, unit.grain
+    lines = [
+        f"int {symbol}_serial(void *const *b, i64 begin, i64 end) {{",
+        "    int flags = 0;",
+        "    const u32 env = stax_enter();",
+        f"    {name}(b, begin, end, &flags);",
+        *("    stax_leave(env);", "    return flags;", "}", ""),
+    ]
+    if not parallel:
+        return lines
+    part = ", ".join(
+        f"begin + stax_part(end - begin, thread{plus}, count, {grain})" for plus in ("", " + 1")
+    )
+    return [
+        *lines,
+        f"int {symbol}_parallel(void *const *b, i64 begin, i64 end, int threads) {{",
+        "    int flags = 0;",
+        "#pragma omp parallel num_threads(threads)",
+        "    {",
+        "        const u32 env = stax_enter();",
+        "        const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();",
+        f"        {name}(b, {part}, &flags);",
+        *("        stax_leave(env);", "    }", "    return flags;", "}", ""),
+    ]
 
 
 def _entries(symbol: str, units: Sequence[_Unit], parallel: bool) -> list[str]:

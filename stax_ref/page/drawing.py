@@ -82,7 +82,7 @@ def after(program: Program) -> Markup:
 
 def legend() -> Markup:
     """What the colours and lines mean."""
-    kinds = ("input", "register", "row", "arena", "output")
+    kinds = ("input", "register", "row", "tile", "arena", "output")
     items = [element("span", Markup(f'<i class="{kind}"></i>'), kind) for kind in kinds]
     items.append(element("span", Markup('<i class="weak"></i>'), "order only (weak)"))
     return element("p", *items, class_="legend")

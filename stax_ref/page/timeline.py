@@ -28,7 +28,7 @@ def live_bytes(slots: Sequence[Slot], steps: int) -> list[int]:
         alive = [slot for slot in slots if slot.first <= step <= slot.last]
         total = sum(slot.nbytes for slot in alive if slot.kind == "output")
         end = 0
-        ranges = ((s.offset, s.offset + s.nbytes) for s in alive if s.kind == "arena")
+        ranges = ((s.offset, s.offset + s.nbytes) for s in alive if s.in_arena)
         for low, high in sorted(ranges):
             total += max(0, high - max(low, end))
             end = max(end, high)
@@ -80,7 +80,7 @@ def lifetimes(program: Program) -> Markup:
 
 def arena_map(program: Program) -> Markup | None:
     """Byte offsets over the steps; None where no buffer lies in the arena."""
-    slots = [slot for slot in stored(program) if slot.kind == "arena"]
+    slots = [slot for slot in stored(program) if slot.in_arena]
     if not slots:
         return None
     names = [step.name for step in program.plan.steps]
