@@ -32,9 +32,11 @@ import numpy as np
 import stax_ref as stax
 from stax_ref import ladder, report, tree
 from stax_ref.arguments import Signature
+from stax_ref.composites import HEAVY
 from stax_ref.errors import ConfigError, Unsupported
 from stax_ref.evaluate import run_graph
 from stax_ref.interpret import Recording, run_nests
+from stax_ref.ops import OPS
 from stax_ref.rounding import error_bounds
 from stax_ref.staged import Executable
 
@@ -323,7 +325,8 @@ def _call_bounds(climb: _Climb) -> Sequence[np.ndarray]:
     calls = [eqn.param("call") for eqn in graph.eqns if eqn.op == "extern"]
     if on_floats and not all(call.law for call in calls):  # outside every promise (semantics §2)
         return [np.full(out.shape, np.inf) for out in graph.outputs]
-    if not on_floats & SUMS:
+    functions = {op for op in on_floats if op in HEAVY or (op in OPS and OPS[op].heavy)}
+    if not on_floats & SUMS and not functions:  # of functions NumPy has several loops, by layout
         return [np.zeros(out.shape) for out in graph.outputs]
     return [2 * bound for bound in error_bounds(graph, _full(climb))]
 
