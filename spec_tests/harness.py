@@ -321,6 +321,10 @@ def _in_c_order(args: Sequence[Any]) -> tuple[Any, ...]:
 def _call_bounds(climb: _Climb) -> Sequence[np.ndarray]:
     """How far the call and the graph evaluator may be apart, per output; mostly nothing."""
     graph = climb.program.graph
+    masked = {eqn.out for eqn in graph.eqns if eqn.op == "where"}
+    if any(e.op in SUMS and e.out.dtype == np.float16 and e.args[0] in masked for e in graph.eqns):
+        # NumPy sums a mask run by run and rounds each run to float16
+        return [np.full(out.shape, np.inf) for out in graph.outputs]
     on_floats = {eqn.op for eqn in graph.eqns if eqn.out.dtype.kind == "f"}
     calls = [eqn.param("call") for eqn in graph.eqns if eqn.op == "extern"]
     if on_floats and not all(call.law for call in calls):  # outside every promise (semantics §2)

@@ -12,7 +12,7 @@ import contextlib
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,8 @@ class NativeProgram:
         self.plan = plan
         self.source = source
         self.program = program
+        self._overwritten = plan.overwritten
+        self._inputs = {name: number for number, name in enumerate(plan.input_buffers)}
         self.is_direct = is_flat(plan.structure) and not any(plan.weak) and not plan.written
 
     def __call__(self, *arguments: Any) -> tuple[np.ndarray, ...]:
@@ -74,9 +76,12 @@ class NativeProgram:
         Raises:
             BackendError: they do not match.
         """
+        extra = [arguments[self._inputs[old]] for old in self._overwritten.values()]
+        arguments = (*arguments, *extra)
         if not self.program.matches(arguments):
             raise BackendError("the arguments are not what this program was compiled for")
-        return self._arrays(self.program.run(arguments))
+        found = self.program.run(arguments)
+        return self._arrays(found if isinstance(found, tuple) else (found,), arguments)
 
     def consume(self, arguments: list[Any]) -> tuple[np.ndarray, ...]:
         """Run on a list of arguments and empty it: each is released after its last use.
@@ -86,15 +91,17 @@ class NativeProgram:
         """
         if not self.program.matches(tuple(arguments)):
             raise BackendError("the arguments are not what this program was compiled for")
-        return self._arrays(self.program.consume(arguments))
+        found = self.program.consume(arguments)
+        return self._arrays(found if isinstance(found, tuple) else (found,), ())
 
-    def _arrays(self, result: Any) -> tuple[np.ndarray, ...]:
-        """Every output as an array, from what the runtime's program returned."""
-        found = result if isinstance(result, tuple) else (result,)
-        names = self.plan.outputs
+    def _arrays(self, results: Sequence[Any], arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """Every output as an array: the runtime's own ones, and arguments that it overwrote."""
+        fresh = iter(results)
         return tuple(
-            np.asarray(out, dtype=self.plan.buffer(name).dtype)
-            for out, name in zip(found, names, strict=True)
+            arguments[self._inputs[self._overwritten[name]]]
+            if name in self._overwritten
+            else np.asarray(next(fresh), dtype=self.plan.buffer(name).dtype)
+            for name in self.plan.outputs
         )
 
     @property
@@ -123,7 +130,9 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
         arena.append((len(plan.buffers) + k, end))
         end += _rounded(nbytes)
     outputs = tuple(
-        (numbers[name], plan.buffer(name).dtype, plan.buffer(name).shape) for name in plan.outputs
+        (numbers[name], plan.buffer(name).dtype, plan.buffer(name).shape)
+        for name in plan.outputs
+        if name not in plan.overwritten
     )
     program = Program(
         tuple(_inputs(plan, numbers)),
@@ -144,7 +153,10 @@ def _rounded(nbytes: int) -> int:
 
 
 def _inputs(plan: Plan, numbers: dict[str, int]) -> Iterator[tuple[Any, ...]]:
+    again = _overwritten(plan, numbers)
     for entry, name in zip(plan.inputs, plan.input_buffers, strict=True):
+        if entry.kind == "captured":
+            yield from again
         dtype, number = entry.value.dtype, numbers[name]
         strides = None
         if entry.strides is not None:
@@ -161,6 +173,16 @@ def _inputs(plan: Plan, numbers: dict[str, int]) -> Iterator[tuple[Any, ...]]:
         else:
             low, high = entry.bounds or (-(2**63), 2**63 - 1)
             yield ("int", number, low, high)
+    yield from again
+
+
+def _overwritten(plan: Plan, numbers: dict[str, int]) -> Iterator[tuple[Any, ...]]:
+    """Outputs in the memory of an argument: the argument a second time, under their number."""
+    for new in plan.overwritten:
+        buffer = plan.buffer(new)
+        strides = tuple(stride * buffer.dtype.itemsize for stride in buffer.strides)
+        described = (buffer.dtype.num, buffer.dtype.itemsize, buffer.shape, strides)
+        yield ("array", *described, numbers[new])
 
 
 def _steps(

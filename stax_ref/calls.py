@@ -68,6 +68,8 @@ class Call:
             layout in memory; ``"monotone"`` when also raising an operand never lowers an element
             of a float result; empty when neither is known.
         shapes: shapes of the wanted results, where buffers hold them under other shapes.
+        overwrites: number of the operand that ``into`` changes a copy of; where ``out`` is that
+            operand's own memory it changes it there.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Call:
     is_numpy: bool = True
     law: str = field(default="", compare=False)
     shapes: tuple[tuple[int, ...], ...] | None = field(default=None, compare=False)
+    overwrites: int | None = field(default=None, compare=False)
 
     def returned(self, operands: Sequence[Any]) -> Any:
         """What the function returns on these operands, as it returns it."""
@@ -169,6 +172,7 @@ class Call:
             self,
             args=tuple(map(bind, self.args)),
             kwargs=tuple((name, bind(part)) for name, part in self.kwargs),
+            overwrites=None,
         )
 
     def _slots(self) -> list[Slot]:

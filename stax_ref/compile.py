@@ -1,8 +1,7 @@
 """compile: the list of stages, read top to bottom.
 
-Takes a traced graph and a configuration; gives a ``Program``: what every stage made. Each stage is
-a pure function; its word is the file, the title, the dump file and the golden folder. Not here:
-tracing and caching (``jit``), backends.
+Takes a traced graph and a configuration; gives a ``Program``: what every stage made. Stages are
+pure; their words name files, dumps and golden folders. Not here: caching (``jit``), backends.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from .lower import Lowered, lower
 from .memory import Memory, memory
 from .order import Orders, order
 from .plan import Plan, Step, build_steps, plan
+from .renaming import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Program:
 
 
 STAGES: tuple[tuple[str, Callable[[dict[str, Any], Config], Any]], ...] = (
-    ("lower", lambda m, c: lower(m["trace"], c)),
+    ("lower", lambda m, c: renamed(lower(m["trace"], c), m["trace"], c)),
     ("depend", lambda m, c: depend(m["lower"], c.seed and c.device == "cpu")),
     ("fuse", lambda m, c: fuse(m["depend"], c)),
     ("order", lambda m, c: order(m["fuse"], c)),

@@ -193,7 +193,8 @@ def _record(
             for view in node.operands
         ]
         writes: list[DataDep] = [WholeDep(name, buffers[name].size) for name in node.buffers]
-        return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), (), ((), ()), ())
+        weak = _weak(node, renamed, readers)
+        return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), weak, ((), ()), ())
     recorder = _Recorder()
     run(node.body, recorder)
     symbols = (*node.outer, *node.inner)
@@ -202,16 +203,27 @@ def _record(
         for access in recorder.reads
     ]
     writes = [normal_form(access, buffers, symbols, access.buffer) for access in recorder.writes]
-    weak: tuple[WeakDep, ...] = ()
-    if node.mutates is not None:
-        old = _current(node.mutates, renamed)
-        weak = tuple(WeakDep(old, reader) for reader in dict.fromkeys(readers.get(old, [])))
+    weak = _weak(node, renamed, readers)
     accesses = (*recorder.reads, *recorder.writes)
     iteration = (node.outer_sizes, node.inner_sizes)
     if merge_loops:
         flat = [access.flat(buffers[access.buffer]) for access in accesses] + recorder.indices
         iteration = (merged_sizes(node.outer, flat), merged_sizes(node.inner, flat))
     return Record(node, tuple(writes), tuple(dict.fromkeys(reads)), weak, iteration, accesses)
+
+
+def _weak(
+    node: Node, renamed: dict[str, str], readers: dict[str, list[str]]
+) -> tuple[WeakDep, ...]:
+    """Every earlier reader of the contents that a node overwrites.
+
+    A buffer stands for its storage under its newest name, so a reader of contents that an earlier
+    overwriting made is found too.
+    """
+    if node.mutates is None:
+        return ()
+    old = _current(node.mutates, renamed)
+    return tuple(WeakDep(old, reader) for reader in dict.fromkeys(readers.get(old, [])))
 
 
 def _current(name: str, renamed: dict[str, str]) -> str:

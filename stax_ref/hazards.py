@@ -10,6 +10,7 @@ put (``memory``).
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .errors import InvariantError, around
-from .index import Index, Symbol, c_strides, flatten
+from .index import Index, Symbol, c_strides, flatten, variable
 from .nest import If, Let, Loop, Nest, Statement, Store
 from .node import Buffer
 from .steps import Extern, Step, Template
@@ -64,6 +65,28 @@ class Touch:
             if symbol.extent > 1 and coefficient < room:
                 return False
             room = max(room, coefficient * symbol.extent)
+        return True
+
+    def follows_in_block(self, earlier: Touch, size: int) -> bool:
+        """May this write replace an argument's element although ``earlier`` read another one?
+
+        Only if the two lie in different inner loops of one outer iteration, which reads no element
+        but those that it writes: ``size`` elements in equal blocks, one per outer iteration.
+        """
+        if self.index is None or earlier.index is None:
+            return False
+        pairs = zip(self.loops, earlier.loops, strict=False)
+        outer = [a for a, b in pairs if a == b]
+        inside = [loops[len(outer) :] for loops in (self.loops, earlier.loops)]
+        if not outer or not all(inside):
+            return False
+        extents = [symbol.extent for _, symbol in outer]
+        block = size // math.prod(extents)
+        number = flatten([variable(symbol) for _, symbol in outer], c_strides(extents))
+        for index in (self.index, earlier.index):
+            low, high = (index - number * block).bounds()
+            if low < 0 or high >= block:
+                return False
         return True
 
 
@@ -127,6 +150,8 @@ class _Walk:
         self.slots = {slot.buffer: slot for slot in plan.slots if slot.in_arena}
         taken = [i.nbytes for i in plan.wrapper if i.op == "arena"]  # none for a free pool
         self.arena = _Bytes(min([plan.arena_bytes, *taken]))
+        self.arguments = plan.overwritten
+        self.gone: dict[str, tuple[str, int]] = {}
         self.written = {b.name: -1 for b in plan.buffers if b.kind != "computed" or b.size == 0}
 
     def run(self) -> None:
@@ -138,6 +163,8 @@ class _Walk:
                     self._read(touch.buffer, number)
                 elif touch.buffer in self.slots:
                     self._overwrite(touch, earlier, number)
+                elif touch.buffer in self.arguments:
+                    self._replace(touch, earlier, number)
                 if touch.written:
                     self.written[touch.buffer] = number
                 earlier.append(touch)
@@ -155,6 +182,10 @@ class _Walk:
         step = self.plan.steps[number].name
         if name not in self.written:
             raise self._wrong(f"{name} is read by {step} before it is written", number)
+        if name in self.gone:
+            new, thief = self.gone[name]
+            by = self.plan.steps[thief].name
+            raise self._wrong(f"{step} reads {name} after {by} wrote {new} over it", thief, number)
         if name not in self.slots:
             return
         self._lives(name, number)
@@ -181,12 +212,24 @@ class _Walk:
             low, high = self._range(other.buffer)
             if low >= end or begin >= high:
                 continue
+            if _assigns_into(self.plan.steps[number], other.buffer):
+                continue
             aligned = low == begin and self.buffers[other.buffer].dtype.itemsize == size
             if not (aligned and touch.follows_in_place(other)):
                 did = "writes too" if other.written else "still reads"
                 what = f"{step} writes {name} over the bytes of {other.buffer}, which it {did}"
                 raise self._wrong(what, number)
         self.arena.hold(begin, end, name)
+
+    def _replace(self, touch: Touch, earlier: Sequence[Touch], number: int) -> None:
+        """A write into an argument's memory leaves alone what its own step still reads there."""
+        old, size = self.arguments[touch.buffer], self.buffers[touch.buffer].size
+        for other in earlier:
+            same = touch.follows_in_place(other) or touch.follows_in_block(other, size)
+            if other.buffer == old and not same:
+                what = f"writes {touch.buffer} over {old}, which it still reads"
+                raise self._wrong(f"{self.plan.steps[number].name} {what}", number)
+        self.gone[old] = (touch.buffer, number)
 
     def _lives(self, name: str, number: int) -> None:
         slot = self.slots[name]
@@ -227,6 +270,13 @@ def touches(step: Step, buffers: dict[str, Buffer]) -> Iterator[Touch]:
         yield from touches(step.nest, buffers)
     else:
         yield from _extern_touches(step)
+
+
+def _assigns_into(step: Step, buffer: str) -> bool:
+    """True when a call assigns into this operand: it reads nothing of it but what it leaves."""
+    if not isinstance(step, Extern) or step.call.overwrites is None:
+        return False
+    return step.operands[step.call.overwrites].buffer == buffer
 
 
 def _extern_touches(step: Extern) -> Iterator[Touch]:

@@ -303,10 +303,46 @@ class Trees:
                 read = reader.address(access, self.buffers[access.buffer])
                 same = read == writer.position
             first = max(first, number + (not same))
+        overwriting = self._after_readers(facts, own, growth)
+        if isinstance(overwriting, str):
+            return overwriting
+        first = max(first, overwriting)
         for number in range(first, len(segments)):
             if _compatible(segments[number], own) and self._keeps_places(number, own, growth):
                 return number
         return len(segments)
+
+    def _after_readers(self, facts: _Facts, own: Segment, growth: _Growth) -> int | str:
+        """The first segment in which the node may overwrite what members read, or why it may not.
+
+        An anti-dependence, so Propositions 7.2 and 7.3 with the roles exchanged: the reader of an
+        element must lie in the outer iteration that overwrites it, and in one segment in the very
+        iteration. Members run in order, so readers come first.
+        """
+        first, old = 0, facts.node.mutates
+        extents = tuple(symbol.extent for symbol in growth.outer)
+        for number, members in enumerate(growth.members):
+            for member in members:
+                if any(access.buffer == member.node.mutates for access in facts.reads):
+                    return f"{facts.node.name} would read what {member.node.name} has overwritten"
+                for access in member.reads:
+                    if old is None or access.buffer != old:
+                        continue
+                    reading = _own_segment(member.node, extents)
+                    reason = self._outer_distance(member.node, access, reading, growth.outer, facts)
+                    if reason is not None:
+                        return reason
+                    joined = _joined(growth.segments[number], own)
+                    same = not member.node.is_reduction and _compatible(
+                        growth.segments[number], own
+                    )
+                    if same:
+                        reader = place(member.node, growth.outer, joined)
+                        writer = place(facts.node, growth.outer, joined)
+                        read = reader.address(access, self.buffers[access.buffer])
+                        same = read == writer.position
+                    first = max(first, number + (not same))
+        return first
 
     def _keeps_places(self, number: int, own: Segment, growth: _Growth) -> bool:
         """Joining may hand a reduction's loops to pointwise nodes: their indices must stay good."""

@@ -10,7 +10,7 @@ statements (``nest``), the runtime's pool.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from . import freepool
@@ -38,7 +38,8 @@ class Slot:
         first: step that defines it.
         last: last step that reads it; a closed interval.
         offset: byte offset in the arena, 0 elsewhere.
-        takes: the buffer whose storage it takes over, empty for none.
+        takes: the buffer whose storage it takes over, empty for none; an output takes that of an
+            argument.
         how: ``"in place"`` (its kernel still reads the old contents) or ``"reuse"`` (they are dead
             before); empty where it takes nothing over.
     """
@@ -59,9 +60,8 @@ class Slot:
 
     def __str__(self) -> str:
         text = f"{self.buffer}  {self.kind}  {self.nbytes} bytes  steps {self.first}..{self.last}"
-        if not self.in_arena:
-            return text
-        text += f" bytes {self.offset}..{self.offset + self.nbytes}"
+        if self.in_arena:
+            text += f" bytes {self.offset}..{self.offset + self.nbytes}"
         return f"{text}  {self.how} of {self.takes}" if self.takes else text
 
 
@@ -118,6 +118,11 @@ def memory(
         new: (old, "in place")
         for new, old in in_place(sequence, buffers, whole, last, config).items()
     }
+    takes |= {
+        new: (old, "in place")
+        for new, old in _overwritten(sequence)
+        if old in whole and new in whole and last[old] == stored[new].first
+    }
     blocks = _blocks(stored.values(), {new: old for new, (old, _) in takes.items()})
     least = least_bytes([Block(s.buffer, s.nbytes, s.first, s.last) for s in stored.values()])
     found = None
@@ -163,7 +168,25 @@ def _slots(
             kind = "output" if name in outputs else "arena"
             end = len(sequence) if name in outputs else last[name]
             slots.append(Slot(name, kind, buffers[name].nbytes, step, end))
-    return slots
+    arguments = {
+        new: old
+        for new, old in _overwritten(sequence)
+        if new in outputs and buffers[old].kind == "input"
+    }
+    return [
+        replace(slot, takes=arguments[slot.buffer], how="in place")
+        if slot.buffer in arguments
+        else slot
+        for slot in slots
+    ]
+
+
+def _overwritten(sequence: Sequence[Group]) -> Iterator[tuple[str, str]]:
+    """Buffers that are written in the storage of another, each with that one (``Node.mutates``)."""
+    for group in sequence:
+        for node in group.nodes:
+            if node.mutates is not None:
+                yield node.buffer, node.mutates
 
 
 def _roots(takes: Mapping[str, str]) -> dict[str, str]:

@@ -291,7 +291,8 @@ class Node:
         return tuple(symbol.extent for symbol in self.inner)
 
     def __str__(self) -> str:
-        place = f"  # {self.where.short}" if self.where is not None else ""
+        place = "" if self.mutates is None else f", in place of {self.mutates}"
+        place += f"  # {self.where.short}" if self.where is not None else ""
         if self.is_extern:
             assert self.call is not None
             text = self.call.text(list(map(str, self.operands)))

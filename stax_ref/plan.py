@@ -95,7 +95,13 @@ class Plan:
     @property
     def peak_bytes(self) -> int:
         """Bytes a call takes beside its inputs: the arena and the outputs."""
-        return self.arena_bytes + sum(self.buffer(name).nbytes for name in self.outputs)
+        own = {slot.buffer for slot in self.slots if slot.kind == "output" and not slot.takes}
+        return self.arena_bytes + sum(self.buffer(name).nbytes for name in own)
+
+    @property
+    def overwritten(self) -> dict[str, str]:
+        """Outputs that are written in an argument's memory, each with the argument's buffer."""
+        return {s.buffer: s.takes for s in self.slots if s.kind == "output" and s.takes}
 
     @property
     def may_fail(self) -> bool:
@@ -291,6 +297,8 @@ def _wrapper(
             instructions.append(Instruction("free", gone))
     returned = len(outputs) - len(written)
     for number, name in zip(written, outputs[returned:], strict=True):
+        if name in slots and slots[name].takes:
+            continue
         instructions.append(Instruction("commit", (input_buffers[number], name)))
     instructions.append(Instruction("return", tuple(outputs[:returned])))
     return tuple(instructions)
@@ -298,6 +306,8 @@ def _wrapper(
 
 def _storage(slot: Slot, pooled: bool) -> Instruction:
     """How a buffer gets its storage."""
+    if slot.kind == "output" and slot.takes:
+        return Instruction(slot.how, (slot.buffer, slot.takes))
     if not slot.in_arena:
         return Instruction("allocate", (slot.buffer,))
     if not pooled:

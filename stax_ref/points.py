@@ -94,6 +94,8 @@ class _PoisonedMemory:
             if slot is not None and slot.kind == "arena":
                 part = self.arena[slot.offset : slot.offset + buffer.nbytes]
                 self.storage[buffer.name] = part.view(buffer.dtype)
+            elif slot is not None and slot.takes:
+                self.storage[buffer.name] = self.storage[slot.takes]
             elif buffer.name not in self.storage:
                 fresh = np.full(buffer.nbytes, POISON, np.uint8)
                 self.storage[buffer.name] = fresh.view(buffer.dtype)

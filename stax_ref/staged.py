@@ -104,14 +104,16 @@ class Executable:
         if boxes:
             targets = [e.array if isinstance(e, Donated) else e for e in targets]
         if plan.written:
-            check_targets(plan, targets)
+            check_targets(plan, targets, leaves)
         try:
-            outputs = self.outputs(leaves)
+            in_place = _may_overwrite(plan, leaves, targets)
+            outputs = self._outputs(leaves) if in_place else self.outputs(leaves)
         except FailedCall as failure:
             raise_as_numpy(self.program.graph, leaves, failure)
         kept = len(outputs) - len(plan.written)
         for number, output in zip(plan.written, outputs[kept:], strict=True):
-            targets[number][...] = output
+            if output is not targets[number]:
+                targets[number][...] = output
         for box in boxes:
             box.empty()
         return wrap(plan, outputs)
@@ -122,6 +124,13 @@ class Executable:
         Raises:
             FailedCall: the kernels raised a flag.
         """
+        copied = list(leaves)
+        for number in _overwritten(self.plan):
+            copied[number] = np.array(leaves[number], order="C")
+        return self._outputs(copied)
+
+    def _outputs(self, leaves: Sequence[Any]) -> Sequence[np.ndarray]:
+        """The same, with arguments overwritten where the plan says so; these come back as such."""
         if self.loaded is not None:
             outputs: Sequence[np.ndarray] = self.loaded(*leaves)
             return outputs
@@ -130,28 +139,78 @@ class Executable:
         return run_reference(self.plan, leaves)
 
 
-def check_targets(plan: Plan, arrays: Sequence[Any]) -> None:
-    """Arguments that are written can be, and no other argument shares their memory.
+def _overwritten(plan: Plan) -> list[int]:
+    """Numbers of the arguments that kernels overwrite."""
+    return [plan.input_buffers.index(name) for name in plan.overwritten.values()]
+
+
+def _may_overwrite(plan: Plan, leaves: Sequence[Any], targets: Sequence[Any]) -> bool:
+    """True when kernels may overwrite the arguments: no copies, apart from captured arrays."""
+    captured = [entry.array for entry in plan.inputs if entry.kind == "captured"]
+    return all(
+        leaves[number] is targets[number]
+        and not any(np.may_share_memory(leaves[number], array) for array in captured)
+        for number in _overwritten(plan)
+    )
+
+
+OVERLAP_WORK = 10_000
+"""Steps after which two arrays count as sharing memory: to decide it exactly may take forever."""
+
+
+def check_targets(plan: Plan, arrays: Sequence[Any], leaves: Sequence[Any] = ()) -> None:
+    """Arguments that are written can be, and nothing else lies in their memory.
+
+    Views that interleave without an element in common are fine.
+
+    Args:
+        plan: says which arguments are written.
+        arrays: the arguments as the caller gave them.
+        leaves: what the kernels read of them, which may lie in the same memory.
 
     Raises:
         ValueError: as NumPy's, one is read-only.
-        ConfigError: two share memory; NumPy would let one see the other change.
+        ConfigError: two share memory, or two elements of one do; NumPy would let one see the other
+            change.
     """
     for number in plan.written:
         target, name = arrays[number], plan.inputs[number].value.name
         if not target.flags.writeable:
             raise ValueError(f"assignment destination is read-only: the argument {name}")
-        for other, array in enumerate(arrays):
-            if (
-                other != number
-                and isinstance(array, np.ndarray)
-                and np.shares_memory(target, array)
-            ):
+        if _overlaps_itself(target):
+            raise ConfigError(
+                f"the function writes into its argument {name}, in which several elements share "
+                "memory",
+                instead=f"{name}.copy()",
+            )
+        for other, array in (*enumerate(arrays), *enumerate(leaves)):
+            if other != number and isinstance(array, np.ndarray) and _share(target, array):
                 raise ConfigError(
                     f"the function writes into its argument {name}, which shares memory with "
                     f"{plan.inputs[other].value.name}",
                     instead="a copy of one of them",
                 )
+
+
+def _share(a: np.ndarray, b: np.ndarray) -> bool:
+    """True when two arrays have an element in common, or when that is too hard to decide."""
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=OVERLAP_WORK)  # type: ignore[arg-type]  # a count
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(array: np.ndarray) -> bool:
+    """True unless each axis steps over everything that the axes with smaller strides reach."""
+    reach = array.itemsize
+    steps = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
+    for stride, extent in steps:
+        if stride < reach:
+            return bool(array.size)
+        reach += stride * (extent - 1)
+    return False
 
 
 def raise_as_numpy(graph: Graph, arguments: Sequence[Any], failure: FailedCall) -> NoReturn:

@@ -44,6 +44,9 @@ def run_wrapper(
         np.asarray(argument, dtype=buffers[name].dtype)
         for name, argument in zip(plan.input_buffers, arguments, strict=True)
     ]
+    for number, name in enumerate(plan.input_buffers):
+        if name in plan.overwritten.values():
+            given[number] = given[number].copy()
 
     def launch(name: str, *arrays: np.ndarray) -> None:
         named = zip(nests[name].buffers, arrays, strict=True)

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts = coverage(options.seed, range(options.first, stop), options.writes)
     forms = WRITING if options.writes else FORMS
     print("operations: " + ", ".join(f"{op} {counts[op]}" for op in forms))
-    print(f"{len(refused)} refused: where NumPy's own layout of a reshape decides")
+    print(f"{len(refused)} refused, as their meaning hangs on a layout in memory")
     print("\n".join(harness.summary_lines()))
     return 1 if failed else 0
 

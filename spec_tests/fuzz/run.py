@@ -21,8 +21,11 @@ from .shrink import shrink
 
 BATCH = harness.UNIT
 
-HONEST = ("a reshape was taken that NumPy may have copied",)
-"""Refusals of programs whose meaning hangs on NumPy's layout of an intermediate array."""
+HONEST = (
+    "a reshape was taken that NumPy may have copied",
+    "in which several elements share memory",
+)
+"""Refusals: the meaning hangs on NumPy's layout of an intermediate array, or on an argument's."""
 
 refused: dict[int, str] = {}
 """Programs of this process that were refused so, by number."""

@@ -125,8 +125,8 @@ def _scattered(pool: Pool) -> Choice:
     name = pool.array("fiu", 1)
     extent = pool.shape(name)[0]
     index = pool.array("iu")
-    if not extent or pool.values[index].size == 0:
-        raise NoChoiceError
+    if not extent or pool.values[index].size == 0 or not pool.values[name].flags.writeable:
+        raise NoChoiceError  # NumPy's ``at`` writes into read-only arrays
     verb = pool.rng.choice(["=", "+=", "add.at", "maximum.at"])
     return (name, index), (extent, verb, pool.rng.choice(["2", "1", "@[:1]", "@[-1]"]))
 

@@ -8,14 +8,14 @@ everything is known. Not here: what a view shares with what (``cells``).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..calls import Call, static
+from ..calls import Call, Slot, static
 from ..cells import link, write
 from ..errors import DtypeError, ShapeError, UnsupportedOperation, ValueDependent, user_frame
 from ..graph import Literal, Value, literal
@@ -153,19 +153,35 @@ class Key:
         return tuple(next(remaining) if entry == "array" else entry for entry in self.entries)
 
 
-def _assigned(whole: Any, value: Any, key: Key, *arrays: Any) -> Any:
-    """NumPy's assignment into a copy: the last of duplicates stays."""
-    copy = np.array(whole, order="C")
-    copy[key.filled(arrays)] = value
-    return copy
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """A write at index arrays into a copy: NumPy's assignment, or a ufunc's ``at``."""
+
+    ufunc: Any = None
+
+    def __call__(self, whole: Any, value: Any, key: Key, *arrays: Any) -> Any:
+        out = np.empty(np.shape(whole), np.asarray(whole).dtype)
+        self.into(whole, value, key, *arrays, out=out)
+        return out
+
+    def into(self, whole: Any, value: Any, key: Key, *arrays: Any, out: np.ndarray) -> None:
+        """The same in ``out``, which may be the memory of ``whole`` itself."""
+        first = out.__array_interface__["data"][0]
+        if np.asarray(whole).__array_interface__["data"][0] != first:
+            out[...] = whole
+        places = key.filled(arrays)
+        if self.ufunc is None:
+            out[places] = value  # the last of duplicates stays
+        else:
+            self.ufunc.at(out, places, *(() if value is None else (value,)))
 
 
 def _scattered(x: Tracer, given: tuple[Any, ...], value: Any) -> None:
-    _write_call(x, "setitem", _assigned, given, value)
+    _write_call(x, "setitem", _Assigned(), given, value)
 
 
 def _write_call(
-    x: Tracer, name: str, function: Callable[..., Any], given: tuple[Any, ...], value: Any
+    x: Tracer, name: str, function: _Assigned, given: tuple[Any, ...], value: Any
 ) -> None:
     """A write at index arrays, as one call of NumPy on a copy; the result is the new content."""
     recording = x._trace
@@ -185,7 +201,9 @@ def _write_call(
         raise UnsupportedOperation(
             f"np.{name} with masks among its indices", user_frame()[0], "np.where"
         )
-    call = Call(name, function, (whole, new, static(key), *positions), law="values")
+    args = (whole, new, static(key), *positions)
+    number = whole.number if isinstance(whole, Slot) and not whole.weak else None
+    call = Call(name, function, args, into=function.into, law="values", overwrites=number)
     result = record(recording, call, split.values, Returned(None, ((x.shape, x.dtype),)))
     write(x, result._value)
 
@@ -210,19 +228,7 @@ def ufunc_at(recording: Trace, ufunc: Any, a: Any, indices: Any, *operands: Any)
     if _written_as_known(a, ufunc.at, indices, *operands):
         return
     given = indices if isinstance(indices, tuple) else (indices,)
-    _write_call(a, f"{ufunc.__name__}.at", _at(ufunc), given, *(operands or (None,)))
-
-
-@functools.cache
-def _at(ufunc: Any) -> Callable[..., Any]:
-    """The call of one ufunc; the same each time, so that equal calls compare equal."""
-
-    def function(whole: Any, value: Any, key: Key, *arrays: Any) -> Any:
-        copy = np.array(whole, order="C")
-        ufunc.at(copy, key.filled(arrays), *(() if value is None else (value,)))
-        return copy
-
-    return function
+    _write_call(a, f"{ufunc.__name__}.at", _Assigned(ufunc), given, *(operands or (None,)))
 
 
 # operators and ``out`` ----------------------------------------------------------------------------
