@@ -99,6 +99,8 @@ def _why_not(name: str, epilogue: Group, rows: int, rules: NodeRules) -> str:
         reads = [dep for dep in record.reads if dep.buffer == name]
         if any(not isinstance(dep, MemoryDep) or dep != whole for dep in reads):
             return "the epilogue reads the product at other places than it runs"
+        if any(rules.buffers[dep.buffer].kind == "scalar" for dep in record.reads):
+            return "the epilogue reads a number, which the runtime does not keep in an array"
         if any(i.op in FLAGGED or i.symbol is not None for i in record.node.body.instrs):
             return "the epilogue may fail"
     return ""

@@ -25,6 +25,7 @@ OPTIONS: tuple[tuple[tuple[str, Any], ...], ...] = (
     (("strict", True),),
     (("max_nodes", 1),),
     (("local_bytes", 64),),
+    (("template_rows", 1),),
     (("schedule", "seed"),),
     (("schedule", "seed"), ("device", "gpu")),
 )

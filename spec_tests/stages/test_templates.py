@@ -84,6 +84,23 @@ def test_what_is_no_epilogue(function, reason):
     assert stax.jit(function, template_rows=ROWS).check(X, W).ok
 
 
+def test_a_number_among_the_arguments():
+    def scaled(x, w, s):
+        return (x @ w) * s
+
+    program = compiled(scaled, X, W, 2.0)
+    assert not any(isinstance(step, Template) for step in program.steps)
+    assert any("reads a number" in said for said in reasons(program))
+
+
+def test_an_epilogue_that_may_fail():
+    def powers(x, w, k):
+        return x.astype(np.int32) @ w.astype(np.int32) // k
+
+    program = compiled(powers, X, W, np.ones(5, np.int32))
+    assert not any(isinstance(step, Template) for step in program.steps)
+
+
 def test_a_product_that_others_need_is_stored():
     def twice(x, w):
         y = x @ w
