@@ -95,7 +95,7 @@ class Record:
         name = self.node.name
         kind = "ExternKernelSchedulerNode" if self.node.is_extern else "SchedulerNode"
         what = "ExternKernel" if self.node.is_extern else "ComputedBuffer"
-        unmet = [dep for dep in (*self.reads, *self.weak) if dep.buffer in produced]
+        unmet = [*(dep for dep in self.reads if dep.buffer in produced), *self.weak]
         met = [dep for dep in self.reads if dep.buffer not in produced]
         lines = [f"{name}: {kind}({what})", f"{name}.writes = [{_join(self.writes)}]"]
         if unmet:

@@ -113,3 +113,23 @@ C = {
     "seed_example_7_1_avx512": (*SEED["seed_example_7_1"], "avx512"),
     "seed_example_7_2_avx2": (*SEED["seed_example_7_2_cpu"], "avx2"),
 }
+
+
+def update(w, g):
+    """An argument is overwritten; both sums read what it held, one of them row by row."""
+    before, rows = w[::-1].sum(0), (w * w).sum(-1, keepdims=True)
+    w -= g / rows
+    return before
+
+
+def scatter(x, k):
+    """Written at runtime positions, read at others."""
+    y = np.exp(x)
+    top = y.max()
+    np.add.at(y, k, 1)
+    return y[k] * top
+
+
+DEFAULT["update"] = (update, _ROWS * 2, {})
+DEFAULT["scatter"] = (scatter, (floats(64, 128), np.zeros(5, np.int64)), {})
+C["update_avx2"] = (*DEFAULT["update"], "avx2")
