@@ -34,7 +34,9 @@ def renamed(lowered: Lowered, graph: Graph, config: Config) -> Lowered:
         graph: says which inputs are written.
         config: the seed's schedule gives every new value a buffer of its own.
     """
-    if config.seed:
+    scatters = any(n.call is not None and n.call.overwrites is not None for n in lowered.nodes)
+    writes = bool(graph.written) and not any(map(_can_fail, lowered.nodes))
+    if config.seed or not (scatters or writes):
         return lowered
     buffers = {buffer.name: buffer for buffer in lowered.buffers}
     place = {name: k for k, node in enumerate(lowered.nodes) for name in node.buffers}
@@ -49,7 +51,7 @@ def renamed(lowered: Lowered, graph: Graph, config: Config) -> Lowered:
         old = _assigned_into(node, buffers, lowered.outputs)
         if old and readers[old][-1] == number and readers.get(node.buffer):
             found[number] = old
-    if not any(map(_can_fail, lowered.nodes)):
+    if writes:
         for old, new in _written(lowered, graph, buffers):
             number = place.get(new, -1)
             earlier = all(reader <= number for reader in readers.get(old, ()))
