@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from stax_ref.errors import BackendError, note
+from stax_ref.hazards import RUNS
 from stax_ref.interpret import wrap
 from stax_ref.memory import ALIGNMENT
 from stax_ref.node import View
@@ -190,7 +191,7 @@ def _steps(
 ) -> Iterator[tuple[Any, ...]]:
     launches = iter(source.launches)
     arrays = {n: k for k, n in enumerate(plan.input_buffers) if plan.inputs[k].kind == "array"}
-    last = max((k for k, i in enumerate(plan.wrapper) if i.op in ("launch", "call")), default=0)
+    last = max((k for k, i in enumerate(plan.wrapper) if i.op in RUNS), default=0)
     externs = {step.name: step for step in plan.steps if isinstance(step, Extern)}
     for number, instruction in enumerate(plan.wrapper):
         if instruction.op == "launch":

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 from .errors import InvariantError, around
 from .index import Index, Symbol, c_strides, flatten, variable
 from .nest import If, Let, Loop, Nest, Statement, Store
-from .node import Buffer
+from .node import Access, Buffer
 from .steps import Extern, Step, Template
 
 if TYPE_CHECKING:
+    from .memory import Slot
     from .plan import Plan
 
 
@@ -35,13 +36,20 @@ class Touch:
         buffer: its name.
         written: True for a write.
         loops: the loops around it, outermost first: a number that no other loop has, and a symbol.
-        index: the element, in C order; None when the step touches all of them in any order.
+        access: the element; None when the step touches all of them in any order.
+        shape: of the buffer.
     """
 
     buffer: str
     written: bool
     loops: tuple[tuple[int, Symbol], ...] = ()
-    index: Index | None = None
+    access: Access | None = None
+    shape: tuple[int, ...] = ()
+
+    @property
+    def index(self) -> Index | None:
+        """The number of the element in C order."""
+        return None if self.access is None else flatten(self.access.index, c_strides(self.shape))
 
     def follows_in_place(self, earlier: Touch) -> bool:
         """May this write replace what ``earlier``, before it in the text, read or wrote?
@@ -51,17 +59,18 @@ class Touch:
         7.2). Otherwise the loops they do not share follow each other inside one iteration of those
         they do, and it is enough that no two of these iterations meet in an element.
         """
-        if self.index is None or earlier.index is None:
+        mine, theirs = self.index, earlier.index
+        if mine is None or theirs is None:
             return False
         shared = [a for a, b in zip(self.loops, earlier.loops, strict=False) if a == b]
         if len(shared) == len(self.loops) == len(earlier.loops):
-            return earlier.index == self.index
+            return mine == theirs
         outer = [symbol for _, symbol in shared]
-        mine, theirs = (_block(t.index, outer, t.loops) for t in (self, earlier))
-        if mine is None or theirs is None or mine[0] != theirs[0]:
+        here, there = _block(mine, outer, self.loops), _block(theirs, outer, earlier.loops)
+        if here is None or there is None or here[0] != there[0]:
             return False
-        room = max(mine[1], theirs[1])
-        for coefficient, symbol in sorted(zip(mine[0], outer, strict=False), key=lambda e: e[0]):
+        room = max(here[1], there[1])
+        for coefficient, symbol in sorted(zip(here[0], outer, strict=False), key=lambda e: e[0]):
             if symbol.extent > 1 and coefficient < room:
                 return False
             room = max(room, coefficient * symbol.extent)
@@ -91,7 +100,7 @@ class Touch:
 
 
 def _block(
-    index: Index | None, outer: Sequence[Symbol], loops: Sequence[tuple[int, Symbol]]
+    index: Index, outer: Sequence[Symbol], loops: Sequence[tuple[int, Symbol]]
 ) -> tuple[list[int], int] | None:
     """What an iteration of the outer loops touches: one range of elements.
 
@@ -99,7 +108,7 @@ def _block(
         the coefficients of the outer loops and the constant, which say where the range begins, and
         its length; None for an index that is no sum of loops that count upwards.
     """
-    if index is None or not index.is_affine:
+    if not index.is_affine:
         return None
     begin = [index.coefficient(symbol) or 0 for symbol in outer]
     inner = [(index.coefficient(s) or 0, s.extent) for _, s in loops[len(outer) :]]
@@ -148,11 +157,14 @@ class _Walk:
         self.plan = plan
         self.buffers = {buffer.name: buffer for buffer in plan.buffers}
         self.slots = {slot.buffer: slot for slot in plan.slots if slot.in_arena}
+        self.ranges = {
+            name: (slot.offset, slot.offset + self._size(slot)) for name, slot in self.slots.items()
+        }
         taken = [i.nbytes for i in plan.wrapper if i.op == "arena"]  # none for a free pool
         self.arena = _Bytes(min([plan.arena_bytes, *taken]))
         self.arguments = plan.overwritten
         self.gone: dict[str, tuple[str, int]] = {}
-        self.written = {b.name: -1 for b in plan.buffers if b.kind != "computed" or b.size == 0}
+        self.written = {b.name: -1 for b in plan.buffers if b.kind != "computed" or 0 in b.shape}
 
     def run(self) -> None:
         """Every step in order, then the outputs."""
@@ -173,9 +185,9 @@ class _Walk:
             if name not in self.written:
                 raise self._wrong(f"the output {name} is never written", last)
 
-    def _range(self, name: str) -> tuple[int, int]:
-        begin = self.slots[name].offset
-        return begin, begin + self.slots[name].nbytes
+    def _size(self, slot: Slot) -> int:
+        """Bytes that are written: all of the buffer, or what the slot says where it is a tile."""
+        return slot.nbytes if slot.kind == "tile" else self.buffers[slot.buffer].nbytes
 
     def _read(self, name: str, number: int) -> None:
         """A read finds what its own buffer's writer left (read-after-write)."""
@@ -189,7 +201,7 @@ class _Walk:
         if name not in self.slots:
             return
         self._lives(name, number)
-        for holder in self.arena.held(*self._range(name)):
+        for holder in self.arena.held(*self.ranges[name]):
             if holder != name:
                 thief = self.written[holder]
                 raise self._wrong(
@@ -201,7 +213,7 @@ class _Walk:
     def _overwrite(self, touch: Touch, earlier: Sequence[Touch], number: int) -> None:
         """A write leaves alone what its own step reads or writes (write-after-read and -write)."""
         name, step = touch.buffer, self.plan.steps[number].name
-        begin, end = self._range(name)
+        begin, end = self.ranges[name]
         if end > self.arena.end:
             raise self._wrong(f"{name} ends outside the arena of {self.arena.end} bytes", number)
         self._lives(name, number)
@@ -209,7 +221,7 @@ class _Walk:
         for other in earlier:
             if other.buffer == name or other.buffer not in self.slots:
                 continue
-            low, high = self._range(other.buffer)
+            low, high = self.ranges[other.buffer]
             if low >= end or begin >= high:
                 continue
             if _assigns_into(self.plan.steps[number], other.buffer):
@@ -255,7 +267,7 @@ class _Walk:
         return f"{step.name}: {read} -> {wrote}  # {', '.join(filter(None, lines))}".rstrip(" #")
 
     def _place(self, name: str) -> str:
-        return f"{name}@{'..'.join(map(str, self._range(name)))}" if name in self.slots else name
+        return f"{name}@{'..'.join(map(str, self.ranges[name]))}" if name in self.slots else name
 
 
 # what a step touches -----------------------------------------------------------------------------
@@ -304,8 +316,8 @@ class _Touches:
             elif isinstance(statement, (Let, Store)) and statement.access is not None:
                 buffer = self.buffers.get(statement.access.buffer)
                 if buffer is not None:
-                    index = flatten(statement.access.index, c_strides(buffer.shape))
-                    yield Touch(buffer.name, isinstance(statement, Store), loops, index)
+                    written = isinstance(statement, Store)
+                    yield Touch(buffer.name, written, loops, statement.access, buffer.shape)
 
 
 RUNS = ("launch", "call", "template")

@@ -106,11 +106,12 @@ class Plan:
     @property
     def may_fail(self) -> bool:
         """True when a kernel may raise a flag after which the call is repeated with NumPy."""
-        lets = (s for step in self.steps if isinstance(step, Nest) for s in walk(step.body))
+        bodies = (nest.body for nest in map(kernel_of, self.steps) if nest is not None)
         return any(
             isinstance(s, Let)
             and (s.symbol is not None or (s.op == "power" and s.dtype.kind in "iu"))
-            for s in lets
+            for body in bodies
+            for s in walk(body)
         )
 
     @property
