@@ -105,13 +105,15 @@ class Plan:
 
     @property
     def may_fail(self) -> bool:
-        """True when a kernel may raise a flag after which the call is repeated with NumPy."""
-        bodies = (nest.body for nest in map(kernel_of, self.steps) if nest is not None)
+        """True when a kernel may raise a flag after which the call is repeated with NumPy.
+
+        A template has no such operation.
+        """
+        lets = (s for step in self.steps if isinstance(step, Nest) for s in walk(step.body))
         return any(
             isinstance(s, Let)
             and (s.symbol is not None or (s.op == "power" and s.dtype.kind in "iu"))
-            for body in bodies
-            for s in walk(body)
+            for s in lets
         )
 
     @property

@@ -93,13 +93,6 @@ class Template:
 Step = Nest | Extern | Template
 
 
-def kernel_of(step: Step) -> Nest | None:
-    """The kernel that a step is or holds; None for an external call."""
-    if isinstance(step, Template):
-        return step.nest
-    return step if isinstance(step, Nest) else None
-
-
 def touched(step: Step) -> tuple[str, ...]:
     """Buffers a step reads or writes in memory."""
     if isinstance(step, Template):

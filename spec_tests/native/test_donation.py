@@ -13,6 +13,7 @@ import pytest
 
 import stax_ref as stax
 from stax_native.runtime import Program
+from stax_ref.hazards import RUNS
 
 from .conftest import F32
 
@@ -96,6 +97,19 @@ def test_a_donated_input_ends_before_a_later_call():
         assert np.allclose(out, np.tanh(np.exp(ROWS) + 1) + ROWS)
         assert [ref() for ref in watch] == [None, None]
     assert seen == [[False, True]] * 3, "x was read for the last time, y was not"
+
+
+def test_a_donated_operand_of_a_template_ends_with_it():
+    spy, seen, watch = program_with_a_look()
+    f = stax.jit(lambda x, w: np.tanh(spy(np.maximum(x @ w, 0))) * 2, backend="c", template_rows=16)
+    plan = f.lower(np.ones((40, 4), np.float32), np.ones((4, 3), np.float32)).plan
+    assert [i.op for i in plan.wrapper if i.op in RUNS] == ["template", "call", "launch"]
+    x, w = np.ones((40, 4), np.float32), np.ones((4, 3), np.float32)
+    watch[:] = weakref.ref(x), weakref.ref(w)
+    box = stax.donate(x)
+    del x
+    assert np.allclose(f(box, w), np.tanh(np.float32(5)) * 2)
+    assert seen == [[False, True]]
 
 
 def test_a_bare_argument_is_held_by_its_caller():

@@ -51,6 +51,16 @@ def test_scratch_memory_of_a_parallel_reduction():
     assert loaded.program.taken_bytes == loaded.peak_bytes
 
 
+def test_a_template_takes_a_tile():
+    def dense(x, w):
+        return np.maximum(x @ w, 0)
+
+    x, w = np.zeros((40, 4), np.float32), np.zeros((4, 3), np.float32)
+    loaded = built(dense, x, w, template_rows=16)
+    assert loaded.plan.peak_bytes == 16 * 3 * 4 + 40 * 3 * 4
+    assert loaded.program.taken_bytes == loaded.peak_bytes
+
+
 def test_the_same_value_twice_and_an_empty_one():
     loaded = built(lambda x: (y := np.exp(x), y, x[:0]), np.zeros((5, 3), np.float32))
     assert loaded.program.taken_bytes == loaded.peak_bytes
