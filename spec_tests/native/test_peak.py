@@ -21,6 +21,18 @@ def built(function, *arguments, **options):
     return executable.loaded
 
 
+def add_into(x, y):
+    """Every element of x is read and written once: it is overwritten."""
+    x += y
+    return x * 2
+
+
+def put_into(x, y):
+    """The call may fail, and a failed call changes no argument: a copy is made."""
+    x += y[y.astype(np.int32)]
+    return x * 2
+
+
 def chain(x):
     a = np.exp(x)
     b = np.tanh(a[::-1] + a)
@@ -58,6 +70,15 @@ def test_a_template_takes_a_tile():
     x, w = np.zeros((40, 4), np.float32), np.zeros((4, 3), np.float32)
     loaded = built(dense, x, w, template_rows=16)
     assert loaded.plan.peak_bytes == 16 * 3 * 4 + 40 * 3 * 4
+    assert loaded.program.taken_bytes == loaded.peak_bytes
+
+
+@pytest.mark.parametrize("function", [add_into, put_into])
+def test_a_written_argument_costs_a_copy_or_nothing(function):
+    x, y = np.zeros((40, 9), np.float32), np.ones(9, np.float32)
+    loaded = built(function, x, y)
+    whole = 2 if function is put_into else 1
+    assert loaded.plan.peak_bytes == whole * x.nbytes
     assert loaded.program.taken_bytes == loaded.peak_bytes
 
 
