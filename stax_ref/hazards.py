@@ -79,15 +79,16 @@ class Touch:
     def follows_in_block(self, earlier: Touch, size: int) -> bool:
         """May this write replace an argument's element although ``earlier`` read another one?
 
-        Only if the two lie in different inner loops of one outer iteration, which reads no element
-        but those that it writes: ``size`` elements in equal blocks, one per outer iteration.
+        Only if the two lie in different inner loops of one outer iteration, or one in none of them,
+        which reads no element but those that it writes: ``size`` elements in equal blocks, one per
+        outer iteration.
         """
         if self.index is None or earlier.index is None:
             return False
         pairs = zip(self.loops, earlier.loops, strict=False)
         outer = [a for a, b in pairs if a == b]
         inside = [loops[len(outer) :] for loops in (self.loops, earlier.loops)]
-        if not outer or not all(inside):
+        if not outer or not any(inside):
             return False
         extents = [symbol.extent for _, symbol in outer]
         block = size // math.prod(extents)
