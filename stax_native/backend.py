@@ -93,7 +93,9 @@ class Backend(Protocol):
         """Build the source and return something that runs the plan.
 
         It is called with the leaves of the arguments, and returns every output of the plan as an
-        array, in the order of ``plan.outputs``.
+        array, in the order of ``plan.outputs``. If it has a method ``consume``, calls with donated
+        arrays go there: it is given the leaves as a list, empties it, and releases each leaf after
+        its last use.
         """
 
 

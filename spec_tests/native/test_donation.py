@@ -99,6 +99,14 @@ def test_a_donated_input_ends_before_a_later_call():
     assert seen == [[False, True]] * 3, "x was read for the last time, y was not"
 
 
+def test_every_call_may_be_compared_with_the_oracle_first():
+    """STAX_CHECK=3 reads the array before it is given away."""
+    f = stax.jit(lambda x: np.exp(x) * 2, backend="c", check=3)
+    box = stax.donate(ROWS.copy())
+    assert np.allclose(f(box), np.exp(ROWS) * 2)
+    assert repr(box) == "<donated array: taken>"
+
+
 def test_a_donated_operand_of_a_template_ends_with_it():
     spy, seen, watch = program_with_a_look()
     f = stax.jit(lambda x, w: np.tanh(spy(np.maximum(x @ w, 0))) * 2, backend="c", template_rows=16)
