@@ -249,6 +249,7 @@ def test_live_bytes_count_shared_bytes_once():
         Slot("c", "arena", 64, 1, 1, 128),
         Slot("d", "output", 100, 2, 3),
         Slot("e", "row", 512, 1, 1),
+        Slot("f", "output", 100, 0, 3, takes="x", how="in place"),  # in an argument's memory
     ]
     assert timeline.live_bytes(slots, 3) == [64, 128, 164]
 

@@ -26,7 +26,7 @@ def live_bytes(slots: Sequence[Slot], steps: int) -> list[int]:
     found = []
     for step in range(steps):
         alive = [slot for slot in slots if slot.first <= step <= slot.last]
-        total = sum(slot.nbytes for slot in alive if slot.kind == "output")
+        total = sum(slot.nbytes for slot in alive if slot.kind == "output" and not slot.takes)
         end = 0
         ranges = ((s.offset, s.offset + s.nbytes) for s in alive if s.in_arena)
         for low, high in sorted(ranges):
