@@ -20,11 +20,12 @@ from stax_ref.graph import Graph, Input, Value
 from stax_ref.index import Index, Symbol, variable
 from stax_ref.interpret import Recording, run_nests
 from stax_ref.lower import Lowered
-from stax_ref.memory import Slot
+from stax_ref.memory import Memory, Slot
 from stax_ref.nest import Let, Loop, Nest, Store
 from stax_ref.node import Access, Buffer
 from stax_ref.ops import OPS
 from stax_ref.plan import plan
+from stax_ref.pools import pooled
 
 PAIRS = 5003
 """Combinations of special values at most: a prime, so that the last vector is never full."""
@@ -75,7 +76,8 @@ def kernel(op, dtypes, result, size, reads=None, write=None, extents=None):
     values = [Value(b.name, b.shape, b.dtype) for b in (*inputs, out)]
     graph = Graph(op or "copy", tuple(Input(v, "array") for v in values[:-1]), (), (values[-1],))
     lowered = Lowered((*inputs, out), (), ("out",))
-    return plan(graph, lowered, (nest,), (Slot("out", "output", out.nbytes, 0, 0),))
+    storage = Memory((Slot("out", "output", out.nbytes, 0, 0),), pooled([]), 0)
+    return plan(graph, lowered, (nest,), storage)
 
 
 def _index(entry):
