@@ -171,17 +171,23 @@ class _Facts:
 
 @dataclass(slots=True)
 class _Growth:
-    """A tree while nodes are added to it: segments, and the segment of every buffer's writer."""
+    """A tree while nodes are added to it.
+
+    Segments and their nodes, the segment of every buffer's writer, and by whom a buffer's old
+    content was overwritten.
+    """
 
     outer: tuple[Symbol, ...]
     segments: list[Segment]
     members: list[list[_Facts]]
     writers: dict[str, tuple[_Facts, int]]
+    overwritten: dict[str, str]
 
     def copy(self) -> _Growth:
         """One that grows on its own."""
         members = [list(nodes) for nodes in self.members]
-        return _Growth(self.outer, list(self.segments), members, dict(self.writers))
+        kept, gone = dict(self.writers), dict(self.overwritten)
+        return _Growth(self.outer, list(self.segments), members, kept, gone)
 
 
 class Trees:
@@ -240,7 +246,7 @@ class Trees:
             growth = base.copy()
         else:
             symbols = tuple(Symbol(f"o{k}", extent) for k, extent in enumerate(outer))
-            growth = _Growth(symbols, [], [], {})
+            growth = _Growth(symbols, [], [], {}, {})
         for node in second:
             reason = self._add(node, outer, growth)
             if reason:
@@ -267,6 +273,8 @@ class Trees:
         if self._spoiled(facts, facts.place(growth.outer, growth.segments[chosen])):
             return f"the loops of {node.name} cannot be split at {shared}"
         growth.writers[node.buffer] = (facts, chosen)
+        if node.mutates is not None:
+            growth.overwritten[node.mutates] = node.name
         return ""
 
     def _known(self, node: Node) -> _Facts:
@@ -320,13 +328,17 @@ class Trees:
         iteration. Members run in order, so readers come first.
         """
         first, old = 0, facts.node.mutates
+        for access in facts.reads:
+            if access.buffer in growth.overwritten:
+                culprit = growth.overwritten[access.buffer]
+                return f"{facts.node.name} would read what {culprit} has overwritten"
+        if old is None:
+            return 0
         extents = tuple(symbol.extent for symbol in growth.outer)
         for number, members in enumerate(growth.members):
             for member in members:
-                if any(access.buffer == member.node.mutates for access in facts.reads):
-                    return f"{facts.node.name} would read what {member.node.name} has overwritten"
                 for access in member.reads:
-                    if old is None or access.buffer != old:
+                    if access.buffer != old:
                         continue
                     reading = _own_segment(member.node, extents)
                     reason = self._outer_distance(member.node, access, reading, growth.outer, facts)
