@@ -306,7 +306,7 @@ class Trees:
                 return reason
             same = not producer.node.is_reduction and _compatible(segments[number], own)
             if same:
-                joined = _joined(segments[number], own)
+                joined = _standing(segments[number], own)
                 reader, writer = facts.place(outer, joined), producer.place(outer, joined)
                 read = reader.address(access, self.buffers[access.buffer])
                 same = read == writer.position
@@ -344,7 +344,7 @@ class Trees:
                     reason = self._outer_distance(member.node, access, reading, growth.outer, facts)
                     if reason is not None:
                         return reason
-                    joined = _joined(growth.segments[number], own)
+                    joined = _standing(growth.segments[number], own)
                     same = not member.node.is_reduction and _compatible(
                         growth.segments[number], own
                     )
@@ -358,8 +358,8 @@ class Trees:
 
     def _keeps_places(self, number: int, own: Segment, growth: _Growth) -> bool:
         """Joining may hand a reduction's loops to pointwise nodes: their indices must stay good."""
-        before, joined = growth.segments[number], _joined(growth.segments[number], own)
-        if (joined.parallel, joined.reduced) == (before.parallel, before.reduced):
+        joined = _standing(growth.segments[number], own)
+        if joined is not own:
             return True
         members = growth.members[number]
         return not any(self._spoiled(m, m.place(growth.outer, joined)) for m in members)
@@ -422,9 +422,14 @@ def _own_segment(node: Node, outer: tuple[int, ...]) -> Segment:
     return Segment((node.name,), parallel, reduced, form)
 
 
+def _standing(segment: Segment, own: Segment) -> Segment:
+    """Whose loops stand for both: a reduction's, or else those that are there."""
+    return own if segment.reduced is None and own.reduced is not None else segment
+
+
 def _joined(segment: Segment, own: Segment) -> Segment:
     """A segment with one more node; the loops of a reduction stand for a pointwise node's too."""
-    loops = own if segment.reduced is None and own.reduced is not None else segment
+    loops = _standing(segment, own)
     return Segment((*segment.nodes, *own.nodes), loops.parallel, loops.reduced, loops.form)
 
 
