@@ -38,7 +38,7 @@ class Cell:
         value: what it holds now; None while only ``known`` says so.
         known: its content as a NumPy array, while no traced value has been written into it.
         version: counts the writes.
-        doubtful: a reshape of it was taken that NumPy may or may not have copied.
+        doubtful: what was taken from it that NumPy may or may not have copied; empty for nothing.
         born: its first value, which decides the layout of NumPy's own array.
         order: ``"C"`` or ``"K"`` for a copy in that order, empty for what ``born`` says.
         strides: those of an array made inside the function, in elements.
@@ -47,7 +47,7 @@ class Cell:
     value: Value | None
     known: np.ndarray | None = None
     version: int = 0
-    doubtful: bool = False
+    doubtful: str = ""
     born: Value | None = None
     order: str = ""
     strides: tuple[int, ...] = ()
@@ -133,7 +133,7 @@ def link(result: Tracer, source: Tracer, ravelled: bool = False) -> None:
         shape = path[number].out.shape if reshapes else result.shape
         shared = _shares(source, (*source._path, *path[:number]), shape, ravelled)
         if shared is None:
-            source._cell.doubtful = True
+            source._cell.doubtful = "reshape"
         if not shared:
             result._cell.order = "C"  # a copy
             return
@@ -224,10 +224,11 @@ def write(target: Tracer, new: Value) -> None:
     """
     recording, cell = target._trace, target._cell
     if cell.doubtful:
+        taken = f"of which a {cell.doubtful} was taken that NumPy may have copied"
         raise UnsupportedOperation(
-            "a write into an array of which a reshape was taken that NumPy may have copied",
+            f"a write into an array {taken}",
             user_frame()[0],
-            ".copy() of the array or of the reshape before one of them is written",
+            f".copy() of the array or of the {cell.doubtful} before one of them is written",
         )
     wholes = [current(recording, cell, ())]
     for step in target._path:

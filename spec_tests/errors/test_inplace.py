@@ -50,6 +50,34 @@ def test_a_reshape_that_may_be_a_copy():
     )
 
 
+def row(x, k):
+    y = x[k % 2]  # k % 2 is a scalar in NumPy, and y a view; x[k] of an array k is a copy
+    y += 1  # refused
+    return y
+
+
+def test_a_row_at_a_computed_index_that_may_be_a_view():
+    refused(
+        stax.UnsupportedOperation,
+        row,
+        floats(2, 3),
+        np.array(1),
+        says="of which a part at a computed index was taken that NumPy may have copied",
+        instead=".copy()",
+    )
+
+
+def test_an_element_at_a_computed_index_is_no_view():
+    def f(x, k):
+        y = x[k % 3]
+        x[0] = 5
+        return y, x.take(k) + x[k % 3]
+
+    x = floats(3)
+    one, two = stax.jit(f, backend="ref")(x, np.array(1))
+    assert (one, two, x.tolist()) == (1, 2, [5, 1, 1])
+
+
 def test_a_python_number_may_change():
     def f(x):
         total = 0

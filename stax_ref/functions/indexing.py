@@ -36,7 +36,12 @@ def getitem(x: Tracer, key: Any) -> Tracer:
     if not any(isinstance(entry, Value) for entry in given):
         return basic_item(x, given)
     rest, arrays, place = _separated(x, given)
-    return gathered(basic_item(x, rest), arrays, place)
+    found = gathered(basic_item(x, rest), arrays, place)
+    shapes = {getattr(index, "shape", ()) for index in arrays.values()}
+    if found.ndim and shapes == {()}:
+        # a view where the indices are NumPy scalars, a copy where they are arrays without axes
+        x._cell.doubtful = found._cell.doubtful = "part at a computed index"
+    return found
 
 
 def is_basic(recording: Trace, given: tuple[Any, ...]) -> bool:
