@@ -20,9 +20,9 @@ import numpy as np
 from stax_ref.errors import BackendError, note
 from stax_ref.hazards import RUNS
 from stax_ref.interpret import wrap
-from stax_ref.memory import ALIGNMENT
 from stax_ref.node import View
 from stax_ref.plan import Extern, Plan, Template, writes
+from stax_ref.pools import aligned
 from stax_ref.staged import report_flags
 from stax_ref.tree import LEAF, is_flat
 
@@ -108,7 +108,7 @@ class NativeProgram:
     @property
     def peak_bytes(self) -> int:
         """Bytes a call takes beside its inputs: the plan's, and the backend's scratch memory."""
-        return self.plan.peak_bytes + sum(map(_rounded, self.source.scratch))
+        return self.plan.peak_bytes + sum(map(aligned, self.source.scratch))
 
     def finish(self, result: Any) -> Any:
         """What the user's function returns, from what the runtime's program returned."""
@@ -129,7 +129,7 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
     end = plan.arena_bytes
     for k, nbytes in enumerate(source.scratch):
         arena.append((len(plan.buffers) + k, end))
-        end += _rounded(nbytes)
+        end += aligned(nbytes)
     outputs = tuple(
         (numbers[name], plan.buffer(name).dtype, plan.buffer(name).shape)
         for name in plan.outputs
@@ -146,11 +146,6 @@ def build(path: str, source: Source, plan: Plan) -> NativeProgram:
     )
     program.on_flag = report_flags
     return NativeProgram(plan, source, program)
-
-
-def _rounded(nbytes: int) -> int:
-    """Bytes in whole steps of the arena's alignment."""
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 def _inputs(plan: Plan, numbers: dict[str, int]) -> Iterator[tuple[Any, ...]]:

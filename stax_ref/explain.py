@@ -81,11 +81,6 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def moved_bytes(plan: Plan, step: Step) -> int:
-    """Bytes a step moves: every buffer it touches in memory, once (the model of seed §7.3)."""
-    return sum(plan.buffer(name).nbytes for name in touched(step))
-
-
 def least_bytes(plan: Plan, step: Step) -> int:
     """The bound of a step: what it needs from before, read once, and what leaves it, written once.
 
@@ -101,7 +96,7 @@ def least_bytes(plan: Plan, step: Step) -> int:
 
 def kernel_line(plan: Plan, step: Step) -> str:
     """One kernel or external call: members, bytes moved and their bound."""
-    moved, least = moved_bytes(plan, step), least_bytes(plan, step)
+    moved, least = plan.moved_by(step), least_bytes(plan, step)
     return f"{step.name}: {kernel_members(step)}, {moved} bytes moved, at least {least}"
 
 

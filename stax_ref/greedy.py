@@ -46,6 +46,20 @@ class Unit:
     last: int
     is_reduction: bool
 
+    def joined(self, other: Unit, number: int, group: Any, name: str) -> Unit:
+        """Both as one unit, with this number in the ``Ancestry``, this group and this name."""
+        return Unit(
+            number,
+            group,
+            name,
+            {**self.touches, **other.touches},
+            self.buffers | other.buffers,
+            self.writes | other.writes,
+            min(self.first, other.first),
+            max(self.last, other.last),
+            self.is_reduction or other.is_reduction,
+        )
+
 
 class Answer(Protocol):
     """What the rules say about a pair; a ``group.Decision`` of nodes, for example."""
@@ -176,17 +190,7 @@ class Run:
         number = self.ancestry.merge(first.number, second.number)
         group, name, said = self.rules.fused(*ordered, answer)
         self.log += [f"fusing {ordered[0].name} with {ordered[1].name}", *said]
-        return Unit(
-            number,
-            group,
-            name,
-            {**first.touches, **second.touches},
-            first.buffers | second.buffers,
-            first.writes | second.writes,
-            min(first.first, second.first),
-            max(first.last, second.last),
-            first.is_reduction or second.is_reduction,
-        )
+        return first.joined(second, number, group, name)
 
 
 # The seed's algorithm -----------------------------------------------------------------------------

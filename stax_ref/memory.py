@@ -19,10 +19,8 @@ from .errors import InvariantError
 from .group import Group
 from .inplace import in_place
 from .node import Buffer
-from .pools import ALIGNMENT, Block, Pool, aligned, least_bytes, pooled
+from .pools import Block, Pool, aligned, least_bytes, pooled
 from .private import private_storage
-
-__all__ = ["ALIGNMENT", "Memory", "Slot", "arena_bytes", "check", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,32 +112,31 @@ def memory(
     stored = {slot.buffer: slot for slot in slots if slot.in_arena}
     whole = {name for name, slot in stored.items() if slot.kind == "arena"}
     last = {slot.buffer: slot.last for slot in slots}
-    takes = {
-        new: (old, "in place")
-        for new, old in in_place(sequence, buffers, whole, last, config).items()
-    }
+    takes = in_place(sequence, buffers, whole, last, config)
     takes |= {
-        new: (old, "in place")
+        new: old
         for new, old in _overwritten(sequence)
         if old in whole and new in whole and last[old] == stored[new].first
     }
-    blocks = _blocks(stored.values(), {new: old for new, (old, _) in takes.items()})
+    how = dict.fromkeys(takes, "in place")
+    blocks = _blocks(stored.values(), takes)
     least = least_bytes([Block(s.buffer, s.nbytes, s.first, s.last) for s in stored.values()])
     found = None
     if config.seed:
         keys = [(buffers[block.name].dtype.str, block.nbytes) for block in blocks]
         found = freepool.reuse(blocks, keys, len(sequence))
-        last_of = _owners({new: old for new, (old, _) in takes.items()})
-        takes |= {new: (last_of.get(old, old), "reuse") for new, old in found.taken.items()}
-    blocks = _blocks(stored.values(), {new: old for new, (old, _) in takes.items()})
+        last_of = {first: new for new, first in _roots(takes).items()}
+        how |= dict.fromkeys(found.taken, "reuse")
+        takes |= {new: last_of.get(old, old) for new, old in found.taken.items()}
+        blocks = _blocks(stored.values(), takes)
     pool = pooled(blocks)
-    root = _roots({new: old for new, (old, _) in takes.items()})
+    root = _roots(takes)
     placed = [
         replace(
             slot,
             offset=pool.offsets[root.get(slot.buffer, slot.buffer)],
-            takes=takes.get(slot.buffer, ("", ""))[0],
-            how=takes.get(slot.buffer, ("", ""))[1],
+            takes=takes.get(slot.buffer, ""),
+            how=how.get(slot.buffer, ""),
         )
         if slot.in_arena
         else slot
@@ -198,11 +195,6 @@ def _roots(takes: Mapping[str, str]) -> dict[str, str]:
             first = takes[first]
         found[new] = first
     return found
-
-
-def _owners(takes: Mapping[str, str]) -> dict[str, str]:
-    """Per buffer that had storage first the buffer that had it last."""
-    return {first: new for new, first in _roots(takes).items()}
 
 
 def _blocks(stored: Iterable[Slot], takes: Mapping[str, str]) -> list[Block]:

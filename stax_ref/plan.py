@@ -119,8 +119,11 @@ class Plan:
     @property
     def bytes_moved(self) -> int:
         """Main-memory traffic of the seed's model: each buffer once per step that touches it."""
-        known = self.buffer
-        return sum(known(name).nbytes for step in self.steps for name in touched(step))
+        return sum(map(self.moved_by, self.steps))
+
+    def moved_by(self, step: Step) -> int:
+        """The traffic of one step: every buffer it touches in memory, once."""
+        return sum(self.buffer(name).nbytes for name in touched(step))
 
     @property
     def least_bytes(self) -> int:

@@ -60,17 +60,7 @@ def with_templates(
         del alive[product.number], alive[reader.number]
         number = ancestry.merge(product.number, reader.number)
         joined = Group(records, group.tree, group.iteration, group.depth, rows)
-        alive[number] = Unit(
-            number,
-            joined,
-            joined.name,
-            {**product.touches, **reader.touches},
-            product.buffers | reader.buffers,
-            product.writes | reader.writes,
-            min(product.first, reader.first),
-            max(product.last, reader.last),
-            False,
-        )
+        alive[number] = product.joined(reader, number, joined, joined.name)
     ordered = sorted(alive.values(), key=lambda unit: unit.first)
     return [unit.group for unit in ordered], decisions
 
@@ -78,7 +68,7 @@ def with_templates(
 def _is_product(group: Group) -> bool:
     """A call of ``np.matmul`` on two matrices as they lie in memory."""
     node = group.nodes[0]
-    if group.rows or node.call is None or node.call.name != "matmul" or not node.call.direct:
+    if node.call is None or node.call.name != "matmul" or not node.call.direct:
         return False
     return len(node.operands) == 2 and all(len(view.shape) == 2 for view in node.operands)
 

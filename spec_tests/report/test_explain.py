@@ -12,7 +12,7 @@ import pytest
 import stax_ref as stax
 from spec_tests.report.programs import large, overwriting
 from stax_ref.compile import Program
-from stax_ref.explain import explain, least_bytes, moved_bytes, read_text
+from stax_ref.explain import explain, least_bytes, read_text
 
 X = np.ones((64, 128), np.float32)
 
@@ -88,7 +88,7 @@ def test_a_buffer_of_its_own_kernel_is_above_the_bound():
     program: Program = stax.jit(softmax, local_bytes=64).lower(X).program
     (step,) = program.plan.steps
     assert least_bytes(program.plan, step) == 2 * X.nbytes
-    assert moved_bytes(program.plan, step) == 3 * X.nbytes
+    assert program.plan.moved_by(step) == 3 * X.nbytes
 
 
 def test_the_traffic_of_the_seed_s_schedule_stands_beside_the_program_s():

@@ -17,6 +17,7 @@ import stax_ref as stax
 from spec_tests import counting
 from spec_tests.golden import programs
 from spec_tests.stages.random_programs import random_program
+from spec_tests.theorems import plain
 from stax_c.emit import emit
 from stax_ref import greedy
 from stax_ref.acyclic import Ancestry
@@ -49,36 +50,11 @@ def decision(program: Program, *pair: str):
 
 
 # Proposition 7.1 ---------------------------------------------------------------------------------
-def graphs(count: int):
-    """Every directed acyclic graph on ``count`` nodes whose order is a topological one."""
-    possible = list(itertools.combinations(range(count), 2))
-    for size in range(len(possible) + 1):
-        yield from itertools.combinations(possible, size)
-
-
-def partitions(nodes):
-    """Every partition of a list."""
-    if not nodes:
-        yield []
-        return
-    first, *rest = nodes
-    for smaller in partitions(rest):
-        yield [[first], *smaller]
-        for k in range(len(smaller)):
-            yield [*smaller[:k], [first, *smaller[k]], *smaller[k + 1 :]]
-
-
 def has_cycle(blocks, edges) -> bool:
-    """A direct search of the quotient graph: remove blocks without a predecessor until stuck."""
+    """True when no order of the blocks has every edge between two of them going forwards."""
     owner = {node: k for k, block in enumerate(blocks) for node in block}
     arrows = {(owner[a], owner[b]) for a, b in edges if owner[a] != owner[b]}
-    left = set(range(len(blocks)))
-    while left:
-        free = {k for k in left if not any(b == k and a in left for a, b in arrows)}
-        if not free:
-            return True
-        left -= free
-    return False
+    return plain.has_cycle(range(len(blocks)), arrows)
 
 
 def ancestry_of(count: int, edges, blocks, weak: bool) -> tuple[Ancestry, list[int]]:
@@ -106,8 +82,9 @@ def ancestry_of(count: int, edges, blocks, weak: bool) -> tuple[Ancestry, list[i
 def test_proposition_7_1_on_every_small_graph(count, weak):
     """All graphs, all legal partitions so far, all pairs of blocks: merge makes a cycle or not."""
     compared = Counter()
-    for edges in graphs(count):
-        for blocks in partitions(list(range(count))):
+    for before in plain.dags(count):
+        edges = [(a, b) for b in range(count) for a in before[b]]
+        for blocks in plain.partitions(range(count)):
             if has_cycle(blocks, edges):
                 continue
             ancestry, numbers = ancestry_of(count, edges, blocks, weak)

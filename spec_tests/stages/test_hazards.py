@@ -19,8 +19,8 @@ from spec_tests.stages.random_programs import random_program
 from stax_ref import interpret, ladder, points
 from stax_ref.errors import InvariantError
 from stax_ref.hazards import _Bytes, check_bytes, touches
-from stax_ref.memory import ALIGNMENT
 from stax_ref.plan import Plan
+from stax_ref.pools import ALIGNMENT
 
 ROWS = np.random.default_rng(0).standard_normal((6, 20)).astype(np.float32)
 

@@ -13,8 +13,9 @@ import stax_ref as stax
 from spec_tests.golden import programs
 from spec_tests.stages.random_programs import random_program
 from stax_ref.errors import InvariantError
-from stax_ref.memory import ALIGNMENT, Slot, arena_bytes, check
+from stax_ref.memory import Slot, arena_bytes, check
 from stax_ref.plan import Extern, touched
+from stax_ref.pools import ALIGNMENT
 
 ROWS = np.zeros((64, 128), np.float32)
 

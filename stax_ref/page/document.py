@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..compile import TEXTS, Program
-from ..explain import headline, kernel_members, least_bytes, moved_bytes, plural, summary
+from ..explain import headline, kernel_members, least_bytes, plural, summary
 from ..plan import Plan
 from . import drawing, timeline
 from .markup import Markup, element, joined, size_text
@@ -132,7 +132,7 @@ def _kernels(facts: Facts) -> Markup:
         (
             step.name,
             kernel_members(step),
-            f"{moved_bytes(plan, step):,}",
+            f"{plan.moved_by(step):,}",
             f"{least_bytes(plan, step):,}",
         )
         for step in plan.steps
